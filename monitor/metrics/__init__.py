@@ -1,0 +1,1 @@
+"""Ranking metrics: one registry, vectorised kernels, one file per family."""

@@ -1,0 +1,58 @@
+"""What every source gives: chunks of records, a clock, and how far it has come."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from monitor.stream.records import Chunk, Role, Start, TopicPartition
+
+
+class SourceError(Exception):
+    """The source cannot go on and waiting will not help; the message is one line for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """What one poll brought."""
+
+    now: float
+    """The source's clock, in seconds since the epoch."""
+    chunks: Sequence[Chunk] = ()
+    assigned: Mapping[TopicPartition, Start] | None = None
+    """Set once after the assignment of event partitions changed: the whole new one."""
+    idle: Collection[TopicPartition] = ()
+    """Event partitions read to their end that were fetched and brought nothing for `idle_seconds`."""
+    finished: bool = False
+    """Nothing will ever come again: the end of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceStatus:
+    """How far a source has come, for readiness and the lag gauges."""
+
+    ready: bool
+    reason: str = ""
+    """Why it is not ready, in words; empty when it is."""
+    lag: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """Records between the position handed out and the end of each partition."""
+
+
+class Source(Protocol):
+    """Somewhere records come from. The engine does not know which."""
+
+    @property
+    def roles(self) -> Mapping[str, Role]: ...
+
+    async def start(self) -> None: ...
+
+    async def poll(self) -> Poll:
+        """Wait shortly for records. Raises only SourceError; what can heal is retried inside."""
+        ...
+
+    async def commit(self, offsets: Mapping[TopicPartition, tuple[int, str]]) -> bool:
+        """Store an offset and metadata for each partition, in one attempt; whether it was taken."""
+        ...
+
+    def status(self) -> SourceStatus: ...
+
+    async def stop(self) -> None: ...

@@ -1,0 +1,52 @@
+"""What the core is fed: records by topic and partition, as any source can give them."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+TopicPartition = tuple[str, int]
+
+
+class Role(StrEnum):
+    """What a topic carries."""
+
+    EVENTS = "events"
+    IMPRESSIONS = "impressions"
+    INTERACTIONS = "interactions"
+    JUDGMENTS = "judgments"
+
+
+class Record(Protocol):
+    """One record as it came; aiokafka's ConsumerRecord is one without any conversion."""
+
+    @property
+    def value(self) -> bytes | None: ...
+    @property
+    def key(self) -> bytes | None: ...
+    @property
+    def timestamp(self) -> int:
+        """Milliseconds since the epoch; zero or less where it is unknown."""
+        ...
+
+    @property
+    def offset(self) -> int: ...
+
+
+class Chunk(NamedTuple):
+    """Records of one partition, in their order."""
+
+    topic: str
+    partition: int
+    records: Sequence[Record]
+
+
+class Start(NamedTuple):
+    """Where the reading of a partition begins."""
+
+    offset: int
+    metadata: str
+    """What the last commit stored beside the offset; empty if nothing."""
+    fresh: bool
+    """Nothing was committed yet: the position comes from `kafka.start`."""
+    from_beginning: bool
+    """The offset is the first that the log still has."""

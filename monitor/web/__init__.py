@@ -1,0 +1,1 @@
+"""The HTTP side: metrics, health, the API and the page."""
