@@ -1,0 +1,338 @@
+"""The configuration: one YAML file, every key also as an environment variable, unknown keys refused."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar, cast
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from monitor.durations import in_words
+from monitor.metrics import Measure, parse
+from monitor.stream.records import Role
+
+ENV_PREFIX = "RANKING_MONITOR__"
+RESERVED_LABELS = frozenset(
+    "delay fate hash instance job k le maturity partition position quantile reason task topic type version window".split()
+)
+
+ALWAYS = (
+    "results empty latency outcome_success dwell_seconds click_depth scroll_depth label_delay"
+).split()
+"""Metrics that are exported whether configured or not."""
+
+T = TypeVar("T")
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; the message has one line for each problem."""
+
+
+def _label_name(name: str) -> str:
+    if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]*", name) or name.startswith("__"):
+        raise ValueError(f'label name "{name}" must match [a-zA-Z_][a-zA-Z0-9_]* and not begin with "__"')
+    if name in RESERVED_LABELS:
+        raise ValueError(f'label name "{name}" is used by Prometheus or by the metric families; rename it')
+    return name
+
+
+def _unique(values: tuple[T, ...]) -> tuple[T, ...]:
+    if len(set(values)) != len(values):
+        raise ValueError(f"stands twice: {', '.join(map(str, values))}")
+    return values
+
+
+def _file(path: Path) -> Path:
+    if not path.is_file():
+        raise ValueError(f'no such file: "{path}"')
+    return path
+
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+LabelName = Annotated[str, AfterValidator(_label_name)]
+File = Annotated[Path, AfterValidator(_file)]
+Topics = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], AfterValidator(_unique)]
+
+
+class Section(BaseModel):
+    """A part of the configuration."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class TopicsConfig(Section):
+    events: Topics = ()
+    """One topic (or several alike) that carries every type of event."""
+    impressions: Topics = ()
+    """Impressions alone; needs `interactions` beside it, with equal partition counts."""
+    interactions: Topics = ()
+    """Clicks, dwell and outcomes."""
+    judgments: Topics = ()
+    """Judgments; every replica reads all partitions."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.events and (self.impressions or self.interactions):
+            raise ValueError("give either events, or impressions and interactions, not both")
+        if not self.events and not (self.impressions and self.interactions):
+            raise ValueError("give events, or both impressions and interactions")
+        _unique(self.events + self.impressions + self.interactions + self.judgments)
+        return self
+
+    def roles(self) -> dict[str, Role]:
+        """What each topic carries."""
+        return {topic: role for role in Role for topic in getattr(self, role.value)}
+
+
+class SecurityConfig(Section):
+    tls: bool = False
+    """Encrypt with the system's certificate authorities; implied by `ca_file` and `certificate_file`."""
+    ca_file: File | None = None
+    """Certificate authority of the brokers (PEM)."""
+    certificate_file: File | None = None
+    """Client certificate (PEM)."""
+    key_file: File | None = None
+    """Key of the client certificate (PEM)."""
+    key_password_file: File | None = None
+    """File that holds the key's password."""
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = None
+    """SASL mechanism."""
+    username: str | None = None
+    """SASL user."""
+    password_file: File | None = None
+    """File that holds the SASL password."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.certificate_file is None) != (self.key_file is None):
+            raise ValueError("certificate_file and key_file go together")
+        if (self.mechanism is None) != (self.username is None) or (self.mechanism is None) != (
+            self.password_file is None
+        ):
+            raise ValueError("mechanism, username and password_file go together")
+        return self
+
+    @property
+    def encrypted(self) -> bool:
+        return self.tls or self.ca_file is not None or self.certificate_file is not None
+
+
+class KafkaConfig(Section):
+    bootstrap_servers: str = "localhost:9092"
+    """Brokers as host:port, separated by commas."""
+    group_id: str = "ranking-monitor"
+    """Consumer group; replicas with the same one share the partitions."""
+    topics: TopicsConfig = TopicsConfig(events=("search-events",))
+    """Which topics carry what."""
+    start: Literal["latest", "earliest"] | AwareDatetime = "latest"
+    """Where to begin when the group has committed nothing: `latest`, `earliest`, or an RFC 3339 time."""
+    security: SecurityConfig = SecurityConfig()
+    """TLS and SASL."""
+
+
+class JudgmentsConfig(Section):
+    maturities: Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(_unique)] = (60.0, 3600.0)
+    """Ages in seconds at which an impression is judged, each a series of its own."""
+    combine: Literal["mean", "median"] = "mean"
+    """How the grades of several assessors become one."""
+    unjudged: Literal["nonrelevant", "condensed"] = "nonrelevant"
+    """Whether an unjudged document counts as grade 0, or is taken out of the ranking first."""
+
+
+class LimitsConfig(Section):
+    open: Annotated[int, Field(ge=1)] = 1_000_000
+    """Impressions held at once; over it the oldest are decided early."""
+    pending: Annotated[int, Field(ge=1)] = 1_000_000
+    """Interactions held at once; over it the oldest are decided early."""
+    judgments: Annotated[int, Field(ge=1)] = 5_000_000
+    """Judgments held at once; over it the queries that were judged longest ago are forgotten."""
+
+
+class LogConfig(Section):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """At debug the scoring of every impression can be followed."""
+    format: Literal["text", "json"] = "text"
+    """Lines for people, or one JSON object a line."""
+
+
+class MetricConfig(Section):
+    metric: str
+    """The metric, with its cut-off and parameters: `ndcg(gain=exponential)@10`."""
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
+    """Name of the family, `vector_<name>_avg`; required where the metric has parameters."""
+
+    @property
+    def measure(self) -> Measure:
+        return parse(self.metric)
+
+    @property
+    def family_name(self) -> str:
+        return self.name or self.measure.metric.name
+
+    @model_validator(mode="after")
+    def _valid(self) -> Self:
+        measure = self.measure
+        if measure.metric.name in ALWAYS:
+            raise ValueError(f'"{self.metric}" is always exported as {measure.metric.family}; take it out')
+        if measure.params and self.name is None:
+            raise ValueError(
+                f'"{self.metric}" has parameters and needs a name: {{metric: "{self.metric}", name: ...}}'
+            )
+        return self
+
+
+def _metric(value: object) -> object:
+    return {"metric": value} if isinstance(value, str) else value
+
+
+DEFAULT_METRICS = (
+    "ndcg@1 ndcg@3 ndcg@5 ndcg@10 mrr@10 recall@10 precision@10 success@10 ap@100 judged@10 "
+    "ctr@1 ctr@3 ctr@5 ctr@10 click_mrr@10 abandonment satisfied"
+).split()
+
+
+class Config(BaseSettings):
+    """Everything that can be set. The defaults make an empty file valid."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="__",
+        use_attribute_docstrings=True,
+    )
+
+    listen: Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$")] = "127.0.0.1:9109"
+    """Address of the HTTP server as host:port; port 0 picks a free one."""
+    kafka: KafkaConfig = KafkaConfig()
+    """Where the records come from."""
+    attribution_seconds: Positive = 300.0
+    """How long after an impression a click, dwell or outcome still belongs to it."""
+    lateness_seconds: NotNegative = 60.0
+    """How far records may be out of order in event time and still get their exact fate."""
+    idle_seconds: Positive = 30.0
+    """A partition read to its end that brings nothing for so long moves on with the clock."""
+    windows: Annotated[tuple[Positive, ...], AfterValidator(_unique)] = (60.0, 300.0, 3600.0)
+    """Sizes of the tumbling windows in seconds."""
+    windows_kept: Annotated[int, Field(ge=1)] = 120
+    """How many closed windows of each size the API has."""
+    labels: Annotated[tuple[LabelName, ...], AfterValidator(_unique)] = ("variant",)
+    """The only label names of impressions that are exported."""
+    metrics: tuple[Annotated[MetricConfig, BeforeValidator(_metric)], ...] = tuple(
+        MetricConfig(metric=name) for name in DEFAULT_METRICS
+    )
+    """What is computed; `ranking-monitor metrics` lists the choice."""
+    judgments: JudgmentsConfig = JudgmentsConfig()
+    """How judgments are used."""
+    limits: LimitsConfig = LimitsConfig()
+    """Bounds on memory."""
+    commit: Literal["scrape", "interval"] = "interval"
+    """When offsets are committed; `interval` is every `commit_seconds`."""
+    commit_seconds: Positive = 5.0
+    """Time between two commits."""
+    log: LogConfig = LogConfig()
+    """Logging, to standard error."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is pydantic's
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment wins over the file."""
+        return env_settings, init_settings
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        seen: dict[tuple[str, int | None], str] = {}
+        for entry in self.metrics:
+            family = (entry.family_name, entry.measure.k)
+            if family in seen:
+                raise ValueError(
+                    f'metrics: "{seen[family]}" and "{entry.metric}" would share vector_{family[0]}_avg'
+                    " and k; give one of them another name"
+                )
+            seen[family] = entry.metric
+        for label, values in (("window", self.windows), ("maturity", self.judgments.maturities)):
+            if len({in_words(value) for value in values}) != len(values):
+                raise ValueError(f"two values would share one {label} label: {', '.join(map(str, values))}")
+        return self
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, _, port = self.listen.rpartition(":")
+        return host.strip("[]"), int(port)
+
+    @property
+    def digest(self) -> str:
+        """Changes when the configuration does."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+
+
+def load(path: Path | None) -> Config:
+    """The configuration from a YAML file (or none) and the environment."""
+    _refuse_unknown_variables(os.environ)
+    try:
+        return Config(**_read(path))
+    except ValidationError as error:
+        where = f"{path}: " if path else ""
+        raise ConfigError("\n".join(where + line for line in _lines(error))) from None
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        values = yaml.safe_load(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: must be a mapping of keys, not {type(values).__name__}")
+    return cast("dict[str, Any]", values)
+
+
+def _refuse_unknown_variables(environment: Iterable[str]) -> None:
+    for name in environment:
+        section = name.removeprefix(ENV_PREFIX).split("__")[0].lower()
+        if name.startswith(ENV_PREFIX) and section not in Config.model_fields:
+            raise ConfigError(f"{name}: unknown variable; known are {ENV_PREFIX}<KEY> as in the config file")
+
+
+def _lines(error: ValidationError) -> Iterable[str]:
+    for problem in error.errors():
+        where = ""
+        for part in problem["loc"]:
+            where += f"[{part}]" if isinstance(part, int) else f"{'.' if where else ''}{part}"
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            message = "unknown key; see docs/configuration.md"
+        elif not isinstance(problem["input"], dict | BaseModel) and problem["type"] != "value_error":
+            message += f', not "{problem["input"]}"'
+        yield f"{where}: {message}" if where else message
+
+
+def start_time(start: Literal["latest", "earliest"] | datetime) -> float | None:
+    """The starting time in seconds, where one was given."""
+    return start.timestamp() if isinstance(start, datetime) else None
