@@ -1,0 +1,49 @@
+"""Fixtures for every test: a real Kafka, started once for the session when the first test asks for it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from tests.support.kafka import Broker, OwnBroker, Unavailable, own_broker, running_broker
+
+
+@pytest.fixture(scope="session")
+def kafka(request: pytest.FixtureRequest) -> Broker:
+    """A broker: the one that KAFKA_BOOTSTRAP_SERVERS names, else the session's own."""
+    running = running_broker()
+    own: Broker = running or request.getfixturevalue("secure_kafka")
+    return own
+
+
+@pytest.fixture(scope="session")
+def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnBroker]:
+    """The session's own broker, with listeners for TLS and passwords. Tests leave it running."""
+    with broker_or_skip(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker
+
+
+@pytest.fixture
+def lone_kafka(tmp_path: Path) -> Iterator[OwnBroker]:
+    """A broker that only this test uses, and may stop, kill and start again."""
+    with broker_or_skip(tmp_path) as broker:
+        yield broker
+
+
+@contextmanager
+def broker_or_skip(folder: Path) -> Iterator[OwnBroker]:
+    """Start a broker; where none can be had the test is skipped, or fails when REQUIRE_KAFKA=1."""
+    try:
+        with own_broker(folder) as broker:
+            yield broker
+    except Unavailable as none:
+        no_kafka(str(none))
+
+
+def no_kafka(reason: str) -> NoReturn:
+    if os.environ.get("REQUIRE_KAFKA") == "1":
+        pytest.fail(f"{reason} (REQUIRE_KAFKA=1)", pytrace=False)
+    pytest.skip(reason)
