@@ -30,9 +30,7 @@ RESERVED_LABELS = frozenset(
     "delay fate hash instance job k le maturity partition position quantile reason task topic type version window".split()
 )
 
-ALWAYS = (
-    "results empty latency outcome_success dwell_seconds click_depth scroll_depth label_delay"
-).split()
+ALWAYS = ("results empty latency outcome_success dwell_seconds click_depth scroll_depth label_delay").split()
 """Metrics that are exported whether configured or not."""
 
 T = TypeVar("T")

@@ -1,0 +1,223 @@
+"""The wire schema: bytes in, an event or the reason for its rejection out."""
+
+import json
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_RECORD_BYTES = 1 << 20
+MAX_ID_LENGTH = 256
+MAX_RANKED = 1000
+MAX_AHEAD_SECONDS = 600.0
+MILLISECONDS_ABOVE = 1e11
+"""A numeric `ts` above this is in milliseconds: as seconds it would be the year 5138."""
+
+
+class Reason(StrEnum):
+    """Why a record was rejected."""
+
+    TOO_LARGE = "too_large"
+    NOT_JSON = "not_json"
+    NOT_OBJECT = "not_object"
+    UNKNOWN_TYPE = "unknown_type"
+    MISSING_FIELD = "missing_field"
+    INVALID_FIELD = "invalid_field"
+    NOT_FINITE = "not_finite"
+    ID_TOO_LONG = "id_too_long"
+    TOO_MANY_RANKED = "too_many_ranked"
+    FUTURE_TS = "future_ts"
+    WRONG_TOPIC = "wrong_topic"
+
+
+class Rejected(NamedTuple):
+    """A record that is not an event."""
+
+    reason: Reason
+
+
+FINITE = 1.7976931348623157e308
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_LENGTH)]
+Text = Annotated[str, msgspec.Meta(max_length=MAX_ID_LENGTH)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0, le=FINITE)]
+Position = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+
+if TYPE_CHECKING:
+    # What decode() leaves in the fields: seconds since the epoch, and one row of float32 for each key.
+    Timestamp = float
+    Embeddings = NDArray[np.float32]
+else:
+    Timestamp = (
+        Annotated[datetime, msgspec.Meta(tz=True)]
+        | Annotated[
+            float, msgspec.Meta(ge=0, description="Seconds since the epoch; above 1e11, milliseconds.")
+        ]
+    )
+    Embeddings = Annotated[list[list[float] | bytes], msgspec.Meta(max_length=MAX_RANKED)]
+
+
+class Ranked(msgspec.Struct, gc=False):
+    """One result, where the score is sent along."""
+
+    key: Id
+    score: float | None = None
+
+
+class Impression(msgspec.Struct, tag_field="type", tag="impression", gc=False):
+    """What the search backend showed."""
+
+    impression_id: Id
+    query_id: Id
+    ts: Timestamp
+    ranked: Annotated[list[Id | Ranked], msgspec.Meta(max_length=MAX_RANKED)]
+    labels: dict[Text, Text] | None = None
+    session_id: Text | None = None
+    latency_seconds: NotNegative | None = None
+    embeddings: Embeddings | None = None
+
+
+class Click(msgspec.Struct, tag_field="type", tag="click", gc=False):
+    """A result was opened. `key` or `position` says which; of both, `key` wins."""
+
+    impression_id: Id
+    ts: Timestamp
+    key: Id | None = None
+    position: Position | None = None
+    dwell_seconds: NotNegative | None = None
+
+
+class Dwell(msgspec.Struct, tag_field="type", tag="dwell", gc=False):
+    """How long the user stayed with a result."""
+
+    impression_id: Id
+    ts: Timestamp
+    dwell_seconds: NotNegative
+    key: Id | None = None
+    position: Position | None = None
+
+
+class Outcome(msgspec.Struct, tag_field="type", tag="outcome", gc=False):
+    """How the search ended for the user."""
+
+    impression_id: Id
+    ts: Timestamp
+    outcome: Literal["successful", "unsuccessful"] | None = None
+    max_scroll_position: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] | None = None
+
+
+class Judgment(msgspec.Struct, tag_field="type", tag="judgment", gc=False):
+    """How relevant a document is for a query; a `null` grade withdraws it."""
+
+    query_id: Id
+    key: Id
+    ts: Timestamp
+    grade: NotNegative | None
+    assessor: Text | None = None
+    target: Text | None = None
+
+
+Event = Impression | Click | Dwell | Outcome | Judgment
+_DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+_JUDGMENT_KEY = msgspec.json.Decoder(tuple[Id, Id, Text | None])
+
+
+def decode(raw: bytes, now: float) -> Event | Rejected:
+    """Decode and check one record; `now` is when it reached Kafka, or the clock.
+
+    >>> decode(b'{"type": "click", "impression_id": "i1", "ts": "2026-01-01T00:00:00Z", "position": 2}', 2e9)
+    Click(impression_id='i1', ts=1767225600.0, key=None, position=2, dwell_seconds=None)
+    >>> decode(b'{"type": "click", "impression_id": "i1", "ts": 1767225600000}', 2e9)
+    Rejected(reason=<Reason.MISSING_FIELD: 'missing_field'>)
+    """
+    if len(raw) > MAX_RECORD_BYTES:
+        return Rejected(Reason.TOO_LARGE)
+    try:
+        event = _DECODER.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return Rejected(_reason(raw, error))
+    ts = event.ts
+    if isinstance(ts, datetime):
+        ts = ts.timestamp()
+    if ts > MILLISECONDS_ABOVE:
+        ts /= 1000.0
+    if ts > now + MAX_AHEAD_SECONDS:
+        return Rejected(Reason.FUTURE_TS)
+    event.ts = ts
+    if isinstance(event, Click | Dwell) and event.key is None and event.position is None:
+        return Rejected(Reason.MISSING_FIELD)
+    if isinstance(event, Impression) and event.embeddings is not None:
+        return _with_matrix(event)
+    return event
+
+
+def decode_tombstone(key: bytes | None, now: float) -> Judgment | Rejected:
+    """A record without a value withdraws the judgment that its key names."""
+    try:
+        query_id, document, assessor = _JUDGMENT_KEY.decode(key or b"")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return Rejected(Reason.NOT_JSON)
+    return Judgment(query_id=query_id, key=document, ts=now, grade=None, assessor=assessor or None)
+
+
+def judgment_key(judgment: Judgment) -> bytes:
+    """The record key that lets a compacted topic keep each assessor's newest judgment."""
+    return msgspec.json.encode((judgment.query_id, judgment.key, judgment.assessor or ""))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a record."""
+    found = msgspec.json.schema(Event)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "ranking-monitor event",
+        "description": "One record on Kafka or one line of a file. Unknown fields are ignored.",
+        **found,
+    }
+
+
+def _with_matrix(event: Impression) -> Event | Rejected:
+    """Turn the vectors (lists, or the bytes of little-endian float32) into one matrix."""
+    sent: list[Any] = list(event.embeddings) if event.embeddings is not None else []
+    if any(isinstance(vector, bytes) and len(vector) % 4 for vector in sent):
+        return Rejected(Reason.INVALID_FIELD)
+    rows = [np.frombuffer(vector, "<f4") if isinstance(vector, bytes) else vector for vector in sent]
+    dimensions = {len(row) for row in rows}
+    if len(rows) != len(event.ranked) or len(dimensions) > 1 or 0 in dimensions:
+        return Rejected(Reason.INVALID_FIELD)
+    with np.errstate(over="ignore"):
+        matrix = np.array(rows, dtype=np.float32).reshape(len(rows), max(dimensions, default=0))
+    if not np.isfinite(matrix).all():
+        return Rejected(Reason.NOT_FINITE)
+    event.embeddings = matrix
+    return event
+
+
+def _reason(raw: bytes, error: Exception) -> Reason:
+    message = str(error)
+    if not isinstance(error, msgspec.ValidationError):
+        return Reason.NOT_FINITE if _only_not_finite(raw) else Reason.NOT_JSON
+    if message.startswith("Expected `object`") and " - at" not in message:
+        return Reason.NOT_OBJECT
+    if message.endswith("at `$.type`"):
+        return Reason.UNKNOWN_TYPE
+    if "missing required field" in message:
+        return Reason.MISSING_FIELD
+    if "out of range" in message:
+        return Reason.NOT_FINITE
+    if f"`str` of length <= {MAX_ID_LENGTH}" in message:
+        return Reason.ID_TOO_LONG
+    if f"`array` of length <= {MAX_RANKED}" in message:
+        return Reason.TOO_MANY_RANKED
+    return Reason.INVALID_FIELD
+
+
+def _only_not_finite(raw: bytes) -> bool:
+    """Many producers write NaN and Infinity, which JSON does not have: say so rather than 'not JSON'."""
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        return False
+    return True
