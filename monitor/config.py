@@ -27,7 +27,10 @@ from monitor.stream.records import Role
 
 ENV_PREFIX = "RANKING_MONITOR__"
 RESERVED_LABELS = frozenset(
-    "delay fate hash instance job k le maturity partition position quantile reason task topic type version window".split()
+    (
+        "delay fate hash instance job k le maturity partition position quantile reason "
+        "task topic type version window"
+    ).split()
 )
 
 ALWAYS = ("results empty latency outcome_success dwell_seconds click_depth scroll_depth label_delay").split()

@@ -143,6 +143,8 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
         ts = ts.timestamp()
     if ts > MILLISECONDS_ABOVE:
         ts /= 1000.0
+    if ts < 0:
+        return Rejected(Reason.INVALID_FIELD)
     if ts > now + MAX_AHEAD_SECONDS:
         return Rejected(Reason.FUTURE_TS)
     event.ts = ts

@@ -1,1 +1,29 @@
 """Ranking metrics: one registry, vectorised kernels, one file per family."""
+
+from monitor.metrics import graded as graded
+from monitor.metrics.batch import Batch, Bools, Floats, Floats32, Ints, judged_batch
+from monitor.metrics.parameters import Interval, Parameter, Value
+from monitor.metrics.registry import ALIASES, METRICS, UNIT_BUCKETS, Measure, Metric, Need, metric, parse
+from monitor.metrics.spec import MetricError, UnknownMetric
+
+__all__ = [
+    "ALIASES",
+    "METRICS",
+    "UNIT_BUCKETS",
+    "Batch",
+    "Bools",
+    "Floats",
+    "Floats32",
+    "Interval",
+    "Ints",
+    "Measure",
+    "Metric",
+    "MetricError",
+    "Need",
+    "Parameter",
+    "UnknownMetric",
+    "Value",
+    "judged_batch",
+    "metric",
+    "parse",
+]
