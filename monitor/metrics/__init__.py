@@ -1,5 +1,6 @@
 """Ranking metrics: one registry, vectorised kernels, one file per family."""
 
+from monitor.metrics import binary as binary
 from monitor.metrics import graded as graded
 from monitor.metrics.batch import Batch, Bools, Floats, Floats32, Ints, judged_batch
 from monitor.metrics.parameters import Interval, Parameter, Value
