@@ -1,7 +1,6 @@
 """Ranking metrics: one registry, vectorised kernels, one file per family."""
 
-from monitor.metrics import binary as binary
-from monitor.metrics import graded as graded
+from monitor.metrics import behaviour, binary, cascade, dedup, diversity, graded, impression
 from monitor.metrics.batch import Batch, Bools, Floats, Floats32, Ints, judged_batch
 from monitor.metrics.parameters import Interval, Parameter, Value
 from monitor.metrics.registry import ALIASES, METRICS, UNIT_BUCKETS, Measure, Metric, Need, metric, parse
@@ -24,6 +23,13 @@ __all__ = [
     "Parameter",
     "UnknownMetric",
     "Value",
+    "behaviour",
+    "binary",
+    "cascade",
+    "dedup",
+    "diversity",
+    "graded",
+    "impression",
     "judged_batch",
     "metric",
     "parse",

@@ -6,6 +6,8 @@ import numpy as np
 
 from monitor.metrics.batch import Batch, Bools, Floats, Ints, require
 
+HIGHEST_GAIN = 1e300  # sums of larger ones would overflow to infinity, and their ratio to NaN
+
 
 def hits(batch: Batch, k: int | None) -> Bools:
     """Return where the first k ranks hold a relevant document; padding and unjudged ranks are False."""
@@ -33,6 +35,12 @@ def reciprocal_rank(mask: Bools) -> Floats:
 def ratio(part: Floats | Ints, whole: Floats | Ints) -> Floats:
     """Return part / whole; 0 where the whole is 0, which is trec_eval's convention."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+
+def linear_gains(grades: Floats) -> Floats:
+    """Return the grades as gains, in a new array; unjudged (NaN) and negative ones are 0."""
+    gains = np.fmax(grades, 0.0)
+    return np.minimum(gains, HIGHEST_GAIN, out=gains)
 
 
 @cache

@@ -29,7 +29,8 @@ def mrr(batch: Batch, k: int | None) -> Floats:
 def recall(batch: Batch, k: int | None) -> Floats:
     """Share of the query's relevant documents that the first k ranks hold.
 
-    Definition: relevant documents within the first k / all relevant judgments of the query, retrieved or not.
+    Definition: relevant documents within the first k / all relevant judgments of the query, retrieved or
+    not.
     Range: 0 to 1; with more than k relevant documents 1 is out of reach.
     Edge cases: an empty ranking or a query without a relevant judgment gives 0.
     Reference: trec_eval's recall, and set_recall without a cut-off.
@@ -45,8 +46,8 @@ def recall(batch: Batch, k: int | None) -> Floats:
 def precision(batch: Batch, k: int | None) -> Floats:
     """Share of the first k ranks that hold a relevant document.
 
-    Definition: relevant documents within the first k / k, also where fewer were retrieved; without a cut-off
-    relevant documents retrieved / documents retrieved.
+    Definition: relevant documents within the first k / k, also where fewer were retrieved; without a
+    cut-off relevant documents retrieved / documents retrieved.
     Range: 0 to 1; with fewer than k relevant documents 1 is out of reach.
     Edge cases: unjudged is not relevant; an empty ranking gives 0.
     Reference: trec_eval's P, and set_P without a cut-off.
@@ -63,8 +64,8 @@ def precision(batch: Batch, k: int | None) -> Floats:
 def f1(batch: Batch, k: int | None) -> Floats:
     """Harmonic mean of precision and recall.
 
-    Definition: 2 * P * R / (P + R) with precision and recall of the first k, which is
-    2 * relevant found / (k + relevant judged); without a cut-off the documents retrieved stand for k.
+    Definition: 2 * P * R / (P + R) with precision and recall of the first k, which is 2 * relevant found /
+    (k + relevant judged); without a cut-off the documents retrieved stand for k.
     Range: 0 to 1.
     Edge cases: 0 where precision and recall are both 0, so for an empty ranking too.
     Reference: van Rijsbergen 1979; trec_eval's set_F with its default weight, without a cut-off.
@@ -118,7 +119,8 @@ def judged(batch: Batch, k: int | None) -> Floats:
 
     Definition: judged documents, of any grade, within the first k / documents retrieved within the first k.
     Range: 0 to 1; 1 means that nothing shown was unjudged.
-    Edge cases: where fewer than k were retrieved it divides by what was retrieved; an empty ranking gives 0.
+    Edge cases: where fewer than k were retrieved it divides by what was retrieved; an empty ranking gives
+    0.
     Reference: Judged@k of ir_measures, which divides in the same way.
 
     >>> from monitor.metrics import judged_batch, parse
@@ -153,8 +155,8 @@ def r_precision(batch: Batch) -> Floats:
 def iprec11(batch: Batch) -> Floats:
     """Interpolated precision, averaged over the recall levels 0.0, 0.1, ... 1.0.
 
-    Definition: the interpolated precision at a recall level is the highest precision at any rank where recall
-    is at least that level, 0 if there is none; the score is the mean over the 11 levels.
+    Definition: the interpolated precision at a recall level is the highest precision at any rank where
+    recall is at least that level, 0 if there is none; the score is the mean over the 11 levels.
     Range: 0 to 1; 1 is every relevant document ranked above all others.
     Edge cases: a level asks for floor(level * relevant + 0.9) documents, in trec_eval's floating point; an
     empty ranking or a query without a relevant judgment gives 0.

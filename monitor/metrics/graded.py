@@ -4,16 +4,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from monitor.metrics.arrays import discounts, ratio
+from monitor.metrics.arrays import discounts, linear_gains, ratio
 from monitor.metrics.batch import Batch, Floats, require
 from monitor.metrics.registry import Need, metric
 
 Gain: TypeAlias = Literal["linear", "exponential"]
 Ideal: TypeAlias = Literal["all", "retrieved"]
 
-# Larger grades would overflow to infinity, and infinity / infinity is not a score.
-HIGHEST_EXPONENT = 1000.0
-HIGHEST_GRADE = 2.0**HIGHEST_EXPONENT
+HIGHEST_EXPONENT = 1000.0  # sums of higher powers of 2 would overflow to infinity, and their ratio to NaN
 
 DCG_BUCKETS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.5, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0)
 
@@ -25,9 +23,10 @@ def ndcg(batch: Batch, k: int | None, *, gain: Gain = "linear", ideal: Ideal = "
     Definition: DCG of the first k ranks / DCG of the ideal order cut at k. The ideal order is that of all
     judgments of the query, or with `ideal=retrieved` of the retrieved documents alone.
     Range: 0 to 1; 1 is the ideal order.
-    Edge cases: unjudged counts as grade 0, a negative grade too; an empty ranking or a query without
-    a relevant judgment gives 0; a k beyond the list adds nothing.
-    Reference: Järvelin and Kekäläinen 2002 in the form of Burges et al. 2005; trec_eval's ndcg and ndcg_cut.
+    Edge cases: unjudged counts as grade 0, a negative grade too; an empty ranking or a query without a
+    relevant judgment gives 0; a k beyond the list adds nothing.
+    Reference: Järvelin and Kekäläinen 2002 in the form of Burges et al. 2005; trec_eval's ndcg and
+    ndcg_cut.
 
     >>> from monitor.metrics import judged_batch, parse
     >>> parse("ndcg@5").score(judged_batch([[0, 1, 0, 1, 0]])).round(3)
@@ -58,13 +57,12 @@ def dcg(batch: Batch, k: int | None, *, gain: Gain = "linear") -> Floats:
 
 
 def _gains(grades: Floats, gain: Gain) -> Floats:
-    """Return the gain of each grade; unjudged (NaN) and negative ones are 0."""
-    positive = np.fmax(grades, 0.0)
-    if gain == "linear":
-        return np.minimum(positive, HIGHEST_GRADE, out=positive)
-    np.minimum(positive, HIGHEST_EXPONENT, out=positive)
-    np.exp2(positive, out=positive)
-    return np.subtract(positive, 1.0, out=positive)
+    gains = linear_gains(grades)
+    if gain == "exponential":
+        np.minimum(gains, HIGHEST_EXPONENT, out=gains)
+        np.exp2(gains, out=gains)
+        gains -= 1.0
+    return gains
 
 
 def _discounted(gains: Floats) -> Floats:

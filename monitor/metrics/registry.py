@@ -170,13 +170,13 @@ def _values(found: Metric, spec: Spec, text: str) -> dict[str, Value]:
                 f"metric {quote(text)}: {name} must be {known.allowed_text}, not {quote(value)}"
             ) from None
     for name, known in found.params.items():
-        if name not in values:
-            if known.default is None:
-                raise MetricError(
-                    f"metric {quote(text)}: {found.name} needs {name}, {known.allowed_text};"
-                    f" write {found.name}({name}=...)"
-                )
-            values[name] = known.default
+        if known.default is not None:
+            values.setdefault(name, known.default)
+        elif name not in values:
+            example = quote(f"{found.name}({name}=...)" + (f"@{spec.k}" if spec.k else ""))
+            raise MetricError(
+                f"metric {quote(text)}: {name} is missing, {known.allowed_text}; write {example}"
+            )
     return values
 
 
@@ -188,7 +188,7 @@ def _unknown_metric(text: str, name: str) -> str:
 
 def _unknown_parameter(found: Metric, name: str) -> str:
     if not found.params:
-        return f"{found.name} takes no parameters, not {quote(name)} either"
+        return f"{found.name} takes no parameters; take {quote(name)} out"
     near = difflib.get_close_matches(name, found.params, n=1)
     suggestion = f"did you mean {quote(near[0])}? " if near else ""
     return f"unknown parameter {quote(name)}; {suggestion}{found.name} takes {', '.join(found.params)}"
