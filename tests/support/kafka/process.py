@@ -17,6 +17,9 @@ class Process:
         self._server: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
 
+    def __str__(self) -> str:
+        return f"a process of java with the jars in {self.libs}"
+
     def start(self) -> None:
         """Start the broker without waiting for it; the first time its log folder is formatted."""
         config = str(self.folder)
