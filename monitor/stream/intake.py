@@ -1,0 +1,58 @@
+"""Intake: events become what the core holds, ids and keys as 64-bit hashes."""
+
+import math
+from array import array
+
+from monitor.events import Click, Dwell, Impression, Judgment, Outcome
+from monitor.stream.join import CLICK, DWELL, OUTCOME, Held, Interaction, Payload
+from monitor.stream.judgments import NO_TARGET, JudgmentTable
+
+SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
+
+
+def hold(event: Impression, label_set: int, *, keep_embeddings: bool) -> tuple[Held, bool]:
+    """The impression as it is held, and whether a key stood in its ranking twice."""
+    keys = [hash(item if type(item) is str else item.key) for item in event.ranked]  # type: ignore[union-attr]
+    first = dict.fromkeys(keys)
+    repeated = len(first) < len(keys)
+    held = Held(
+        hash(event.impression_id),
+        hash(event.query_id),
+        event.ts,
+        array("q", first if repeated else keys),
+        label_set,
+    )
+    if event.latency_seconds is not None:
+        held.latency = event.latency_seconds
+    if keep_embeddings and event.embeddings is not None:
+        held.embeddings = event.embeddings
+        if repeated:
+            held.embeddings = event.embeddings[[keys.index(key) for key in first]]
+    if repeated:
+        held.shown = array("q", keys)
+    return held, repeated
+
+
+def interaction(event: Click | Dwell | Outcome) -> tuple[Interaction, Payload]:
+    """What identifies the interaction, and what it says."""
+    if type(event) is Outcome:
+        scroll = event.max_scroll_position
+        return (OUTCOME, 0, False, event.ts), (SUCCESS[event.outcome], math.nan if scroll is None else scroll)
+    assert not isinstance(event, Outcome)
+    kind = CLICK if type(event) is Click else DWELL
+    dwell = math.nan if event.dwell_seconds is None else event.dwell_seconds
+    if event.key is not None:
+        return (kind, hash(event.key), False, event.ts), (dwell, math.nan)
+    return (kind, event.position or 0, True, event.ts), (dwell, math.nan)
+
+
+def judge(event: Judgment, table: JudgmentTable) -> str:
+    """Take a judgment into the table; its fate."""
+    return table.apply(
+        hash(event.query_id),
+        hash(event.key),
+        hash(event.assessor or ""),
+        event.ts,
+        event.grade,
+        hash(event.target) if event.target else NO_TARGET,
+    )

@@ -1,0 +1,90 @@
+"""Tumbling windows by the impressions' event time, closed once for each delay and never changed after."""
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitor.metrics import Floats, Ints
+from monitor.stream.cells import Cells
+from monitor.stream.plan import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One closed window of one size, for the metrics of one stage."""
+
+    size: float
+    start: float
+    stage: Stage
+    cells: Cells
+    partial: bool
+    """Not covered from its start: shown by the API, marked, and not exported."""
+
+    @property
+    def end(self) -> float:
+        return self.start + self.size
+
+
+class Windows:
+    """The open windows, and as many closed ones of each size and stage as are to be kept."""
+
+    def __init__(self, sizes: Sequence[float], stages: Sequence[Stage], kept: int) -> None:
+        self.covered_from = -math.inf
+        """Everything from here on was seen; windows that begin before are partial."""
+        self._sizes = sizes
+        self._stages = stages
+        self._open: dict[tuple[float, int, float], Cells] = {}
+        self._closed = {(size, i): deque[Window](maxlen=kept) for size in sizes for i in range(len(stages))}
+        self._watermark = -math.inf
+
+    def observe(self, stage: int, ts: Floats, label_sets: Ints, values: Floats) -> None:
+        """Add the values of impressions to the windows their ts falls in."""
+        for size in self._sizes:
+            starts = np.floor(ts / size) * size
+            for start in np.unique(starts):
+                if start + size + self._stages[stage].delay < self._watermark:
+                    continue  # closed: a partition that was taken over replays what another owner has shown
+                cells = self._open.get((size, stage, start))
+                if cells is None:
+                    cells = self._open[size, stage, float(start)] = Cells(self._stages[stage].columns)
+                rows = starts == start
+                cells.observe(label_sets[rows], values[rows])
+
+    def close(self, watermark: float) -> None:
+        """Close what every task's watermark has passed."""
+        self._watermark = max(self._watermark, watermark)
+        due = [
+            (start, size, stage)
+            for size, stage, start in self._open
+            if start + size + self._stages[stage].delay < watermark
+        ]
+        for start, size, stage in sorted(due):
+            cells = self._open.pop((size, stage, start))
+            window = Window(size, start, self._stages[stage], cells, start < self.covered_from)
+            self._closed[size, stage].append(window)
+
+    def closed(self) -> list[Window]:
+        """Every closed window that is kept."""
+        return [window for windows in self._closed.values() for window in windows]
+
+    def newest(self) -> list[Window]:
+        """The newest window of each size and stage, where it has anything: an empty one is not exported."""
+        return [
+            windows[-1]
+            for (size, stage), windows in self._closed.items()
+            if windows and not windows[-1].partial and windows[-1].start >= self._last_start(size, stage)
+        ]
+
+    def _last_start(self, size: float, stage: int) -> float:
+        """Where the newest window begins that has closed, with or without anything in it."""
+        passed = self._watermark - self._stages[stage].delay
+        if math.isinf(passed):
+            return -math.inf
+        return math.floor(passed / size) * size - size
+
+    def needed_from(self) -> float:
+        """The earliest event time that a window still needs."""
+        return min((start for _, _, start in self._open), default=math.inf)
