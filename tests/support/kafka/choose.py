@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.kafka.broker import Broker
-from tests.support.kafka.container import Container, docker_answers, images_are_there
+from tests.support.kafka.container import Container
+from tests.support.kafka.docker import docker_is_ready
 from tests.support.kafka.jars import fetch_jars, java_version
 from tests.support.kafka.own import Node, OwnBroker
 from tests.support.kafka.process import Process
@@ -40,7 +41,7 @@ def choose_node(settings: Settings, folder: Path) -> Node:
     """A container if Docker answers and has or gets the image, else a process of java."""
     if not shutil.which("openssl"):
         raise Unavailable("no Kafka: install openssl, which makes the certificates of the test broker")
-    if docker_answers() and images_are_there():
+    if docker_is_ready():
         return Container(settings, folder)
     if java_version() >= 17 and shutil.which("mvn"):
         return Process(settings, folder, fetch_jars())

@@ -1,65 +1,16 @@
 """A broker in a Docker container, run by testcontainers."""
 
-import os
 import shlex
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
-from testcontainers.core.docker_client import DockerClient
 
-from tests.support.kafka.jars import kafka_version
+from tests.support.kafka.docker import image
 from tests.support.kafka.settings import Settings
 
 # Where apache/kafka has its jars. Any image with java on the PATH and the jars here will do.
 LIBS = "/opt/kafka/libs"
 CONFIG = "/tmp/broker"
-
-
-def image() -> str:
-    """Return the image's name: KAFKA_TEST_IMAGE, or Apache's of the version that the pom names."""
-    return os.environ.get("KAFKA_TEST_IMAGE") or f"apache/kafka:{kafka_version()}"
-
-
-def docker_answers(seconds: int = 3) -> bool:
-    """Whether a Docker daemon answers at DOCKER_HOST or the usual socket."""
-    try:
-        with docker(seconds) as client:
-            return bool(client.client.ping())
-    except Exception:  # noqa: BLE001 - without a daemon docker and requests raise many types
-        return False
-
-
-def images_are_there(pull_seconds: int = 900) -> bool:
-    """Whether the images are there or can be pulled: the broker's, and testcontainers' cleaner (Ryuk)."""
-    names = [image()] if testcontainers_config.ryuk_disabled else [image(), testcontainers_config.ryuk_image]
-    with docker(pull_seconds) as client:
-        return all(is_there(client, name) for name in names)
-
-
-def is_there(client: DockerClient, name: str) -> bool:
-    try:
-        client.client.images.get(name)
-    except Exception:  # noqa: BLE001 - not found, by whatever type
-        try:
-            client.client.images.pull(name)
-        except Exception:  # noqa: BLE001
-            return False
-    return True
-
-
-@contextmanager
-def docker(seconds: int) -> Iterator[DockerClient]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        client = DockerClient(timeout=seconds)
-        try:
-            yield client
-        finally:
-            client.client.close()
 
 
 class Container:
