@@ -138,7 +138,7 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
         event = _DECODER.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return Rejected(_reason(raw, error))
-    ts = event.ts
+    ts: float | datetime = event.ts
     if isinstance(ts, datetime):
         ts = ts.timestamp()
     if ts > MILLISECONDS_ABOVE:

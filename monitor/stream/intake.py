@@ -4,7 +4,7 @@ import math
 from array import array
 
 from monitor.events import Click, Dwell, Impression, Judgment, Outcome
-from monitor.stream.join import CLICK, DWELL, OUTCOME, Held, Interaction, Payload
+from monitor.stream.join import CLICK, DWELL, KINDS, OUTCOME, Held, Interaction, Payload, Task
 from monitor.stream.judgments import NO_TARGET, JudgmentTable
 
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
@@ -12,7 +12,7 @@ SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
 
 def hold(event: Impression, label_set: int, *, keep_embeddings: bool) -> tuple[Held, bool]:
     """The impression as it is held, and whether a key stood in its ranking twice."""
-    keys = [hash(item if type(item) is str else item.key) for item in event.ranked]  # type: ignore[union-attr]
+    keys = [hash(item) if isinstance(item, str) else hash(item.key) for item in event.ranked]
     first = dict.fromkeys(keys)
     repeated = len(first) < len(keys)
     held = Held(
@@ -33,17 +33,22 @@ def hold(event: Impression, label_set: int, *, keep_embeddings: bool) -> tuple[H
     return held, repeated
 
 
-def interaction(event: Click | Dwell | Outcome) -> tuple[Interaction, Payload]:
-    """What identifies the interaction, and what it says."""
-    if type(event) is Outcome:
+def interact(event: Click | Dwell | Outcome, task: Task, watermark: float) -> tuple[str, str]:
+    """Take an interaction in; its type, and its fate if it has one already."""
+    ts = event.ts
+    if isinstance(event, Outcome):
         scroll = event.max_scroll_position
-        return (OUTCOME, 0, False, event.ts), (SUCCESS[event.outcome], math.nan if scroll is None else scroll)
-    assert not isinstance(event, Outcome)
-    kind = CLICK if type(event) is Click else DWELL
-    dwell = math.nan if event.dwell_seconds is None else event.dwell_seconds
-    if event.key is not None:
-        return (kind, hash(event.key), False, event.ts), (dwell, math.nan)
-    return (kind, event.position or 0, True, event.ts), (dwell, math.nan)
+        interaction: Interaction = (OUTCOME, 0, False, ts)
+        payload: Payload = (SUCCESS[event.outcome], math.nan if scroll is None else scroll)
+    else:
+        kind = CLICK if isinstance(event, Click) else DWELL
+        payload = (math.nan if event.dwell_seconds is None else event.dwell_seconds, math.nan)
+        if event.key is not None:
+            interaction = (kind, hash(event.key), False, ts)
+        else:
+            interaction = (kind, event.position or 0, True, ts)
+    fate = task.interact(hash(event.impression_id), interaction, payload, watermark)
+    return KINDS[interaction[0]], fate
 
 
 def judge(event: Judgment, table: JudgmentTable) -> str:

@@ -40,6 +40,10 @@ class Windows:
         self._closed = {(size, i): deque[Window](maxlen=kept) for size in sizes for i in range(len(stages))}
         self._watermark = -math.inf
 
+    def resume(self, watermark: float) -> None:
+        """Windows that had closed before a restart stay closed: a replay would fill them only in part."""
+        self._watermark = max(self._watermark, watermark)
+
     def observe(self, stage: int, ts: Floats, label_sets: Ints, values: Floats) -> None:
         """Add the values of impressions to the windows their ts falls in."""
         for size in self._sizes:
@@ -84,7 +88,3 @@ class Windows:
         if math.isinf(passed):
             return -math.inf
         return math.floor(passed / size) * size - size
-
-    def needed_from(self) -> float:
-        """The earliest event time that a window still needs."""
-        return min((start for _, _, start in self._open), default=math.inf)

@@ -1,0 +1,66 @@
+"""Observations: what the decided impressions add to the series, the position counters and the windows."""
+
+import numpy as np
+
+from monitor.config import Config
+from monitor.durations import in_words
+from monitor.metrics import Floats, Ints
+from monitor.stream.cells import Cells
+from monitor.stream.labels import LabelSets
+from monitor.stream.plan import Plan
+from monitor.stream.score import Scored
+from monitor.stream.snapshot import DELAY_BUCKETS, Delays
+from monitor.stream.windows import Windows
+
+
+class Observations:
+    """Everything that scored impressions are added to."""
+
+    def __init__(self, config: Config, plan: Plan, labels: LabelSets) -> None:
+        stages = plan.stages
+        self.cells = Cells(plan.columns)
+        self.shown: Ints = np.zeros((0, plan.positions), dtype=np.int64)
+        self.clicked: Ints = np.zeros((0, plan.positions), dtype=np.int64)
+        self.windows = Windows(config.windows, stages, config.windows_kept)
+        self._plan = plan
+        self._labels = labels
+        self._delay_buckets: Ints = np.zeros((len(stages), len(DELAY_BUCKETS) + 1), dtype=np.int64)
+        self._delay_sums = np.zeros(len(stages))
+
+    @property
+    def delays(self) -> Delays:
+        names = [in_words(stage.delay) for stage in self._plan.stages]
+        return Delays(
+            dict(zip(names, self._delay_buckets.copy(), strict=True)),
+            dict(zip(names, self._delay_sums.tolist(), strict=True)),
+        )
+
+    def add(self, number: int, scored: Scored, now: float, *, counted: bool) -> None:
+        """Add a stage's scores; those that were counted before a restart go to the windows only."""
+        stage = self._plan.stages[number]
+        ts, label_sets = scored.ts, scored.label_sets
+        self.windows.observe(number, ts, label_sets, scored.values)
+        if not counted:
+            return
+        self.cells.observe(label_sets, scored.values, stage.first_column)
+        self._add_delays(number, now - ts - stage.delay)
+        if scored.clicks is not None:
+            self.grow()
+            positions = self._plan.positions
+            np.add.at(self.shown, label_sets, np.arange(positions) < scored.lengths[:, None])
+            rows, ranks = np.nonzero(scored.clicks[:, :positions])
+            np.add.at(self.clicked, (label_sets[rows], ranks), 1)
+
+    def grow(self) -> None:
+        """Make room for all label sets, so that each is exported from its first impression on."""
+        sets = len(self._labels)
+        self.cells.grow(sets)
+        missing = sets - len(self.shown)
+        if missing > 0:
+            self.shown = np.pad(self.shown, ((0, missing), (0, 0)))
+            self.clicked = np.pad(self.clicked, ((0, missing), (0, 0)))
+
+    def _add_delays(self, number: int, delays: Floats) -> None:
+        found = np.searchsorted(DELAY_BUCKETS, delays, side="left")
+        self._delay_buckets[number] += np.bincount(found, minlength=len(DELAY_BUCKETS) + 1)
+        self._delay_sums[number] += delays.sum()
