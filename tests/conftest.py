@@ -1,13 +1,15 @@
 """Fixtures for every test: a real Kafka, started once for the session when the first test asks for it."""
 
+import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+from tests.support import wait_until
 from tests.support.kafka import Broker, OwnBroker, Unavailable, own_broker, running_broker
 
 
@@ -24,6 +26,28 @@ def secure_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnBroker
     """The session's own broker, with listeners for TLS and passwords. Tests leave it running."""
     with broker_or_skip(tmp_path_factory.mktemp("kafka")) as broker:
         yield broker
+
+
+@pytest.fixture(autouse=True)
+def closed_connections(request: pytest.FixtureRequest) -> None:
+    """Let TLS connections close before the test's event loop does.
+
+    asyncio says goodbye in the background, and aiokafka does not wait for it: a loop that ends first leaves
+    the socket open, and the warning about it fails whichever test runs when it is collected.
+    """
+    if {"secure_kafka", "lone_kafka"} & set(request.fixturenames):
+        request.getfixturevalue("closing_connections")
+
+
+@pytest.fixture
+async def closing_connections() -> AsyncIterator[None]:
+    yield
+    sockets = asyncio.get_running_loop()._selector.get_map()  # type: ignore[attr-defined]
+
+    def only_the_loops_own_socket_is_open() -> bool:
+        return len(sockets) == 1
+
+    await wait_until(only_the_loops_own_socket_is_open)
 
 
 @pytest.fixture
