@@ -57,19 +57,21 @@ class Batch:
         """Return the same rankings without their unjudged documents; ranks close up."""
         grades = require(self.grades, "grades")
         judged = ~np.isnan(grades)
-        order = np.argsort(~judged, axis=1, kind="stable")
-        return replace(
-            self,
-            lengths=np.count_nonzero(judged, axis=1),
-            grades=np.take_along_axis(grades, order, axis=1),
-            targets=None if self.targets is None else np.take_along_axis(self.targets, order, axis=1),
-            embeddings=None
-            if self.embeddings is None
-            else [
-                None if rows is None else rows[judged[i, : len(rows)]]
-                for i, rows in enumerate(self.embeddings)
-            ],
-        )
+        lengths: Ints = np.count_nonzero(judged, axis=1)
+        kept = np.arange(grades.shape[1]) < lengths[:, np.newaxis]
+        closed_up = np.full_like(grades, np.nan)
+        closed_up[kept] = grades[judged]
+        targets = None
+        if self.targets is not None:
+            targets = np.zeros_like(self.targets)
+            targets[kept] = self.targets[judged]
+        embeddings = self.embeddings
+        if embeddings is not None:
+            embeddings = [
+                None if vectors is None else vectors[judged[row, : len(vectors)]]
+                for row, vectors in enumerate(embeddings)
+            ]
+        return replace(self, lengths=lengths, grades=closed_up, targets=targets, embeddings=embeddings)
 
 
 def require(field: T | None, name: str) -> T:
