@@ -1,0 +1,66 @@
+"""What aiokafka can do but does not offer: each private name it takes is used here and nowhere else."""
+# ruff: noqa: SLF001 - see above; aiokafka is pinned to one minor version.
+
+import asyncio
+import contextlib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.protocol.metadata import MetadataRequest
+from aiokafka.structs import OffsetAndMetadata, TopicPartition
+
+from monitor.stream import records
+
+CLOSE_SECONDS = 3.0
+FORCE_SECONDS = 0.5
+
+
+def generation(consumer: AIOKafkaConsumer) -> int:
+    """The group's generation that this member belongs to; -1 outside of one."""
+    return int(consumer._coordinator.generation)
+
+
+async def commit_once(
+    consumer: AIOKafkaConsumer, offsets: Mapping[records.TopicPartition, tuple[int, str]]
+) -> None:
+    """Commit in one attempt.
+
+    The public commit() tries again for ever, each time with the generation of that moment, and so a late
+    attempt would be accepted for partitions that have gone to another member.
+    """
+    wanted = {TopicPartition(*place): OffsetAndMetadata(*value) for place, value in offsets.items()}
+    await consumer._coordinator._do_commit_offsets(None, wanted)
+
+
+async def describe(admin: AIOKafkaAdminClient, topics: Collection[str]) -> list[dict[str, Any]]:
+    """Metadata of topics by name; the public describe_topics() would create those that are missing."""
+    reply = await admin._send_request(MetadataRequest(list(topics), allow_auto_topic_creation=False))
+    found: list[dict[str, Any]] = reply.to_object()["topics"]
+    return found
+
+
+async def close(consumer: AIOKafkaConsumer) -> None:
+    """Stop a consumer within four seconds, also when no broker answers; it leaves its group if one does."""
+    # In a task of its own, for stop() can end in a CancelledError that nobody asked for.
+    await _within(CLOSE_SECONDS, consumer.stop())
+    coordinator, fetcher = consumer._coordinator, consumer._fetcher
+    if coordinator is not None:
+        for name in ("_coordination_task", "_heartbeat_task", "_commit_refresh_task"):
+            if (task := getattr(coordinator, name, None)) and not task.done():
+                task.cancel()
+    if fetcher is not None and not fetcher._fetch_task.done():
+        await _within(FORCE_SECONDS, fetcher.close())
+    await _within(FORCE_SECONDS, consumer._client.close())
+
+
+async def _within(seconds: float, work: Any) -> None:
+    task = asyncio.ensure_future(work)
+    await asyncio.wait({task}, timeout=seconds)
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=FORCE_SECONDS)
+    if task.done():
+        with contextlib.suppress(Exception, asyncio.CancelledError):
+            task.result()

@@ -1,0 +1,58 @@
+"""The table of judgments: every replica reads all partitions of these topics from their beginning."""
+
+import asyncio
+import time
+from collections.abc import Collection
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import KafkaError
+from aiokafka.structs import TopicPartition as Place
+
+from monitor.sources.kafka.client import Settings
+from monitor.sources.kafka.offsets import logs
+from monitor.sources.kafka.reader import RETRY_SECONDS, Fetched, Reader
+from monitor.sources.kafka.waiting import Notices
+from monitor.stream.records import TopicPartition
+
+
+class JudgmentsReader(Reader):
+    """Reads without a group."""
+
+    def __init__(self, settings: Settings, topics: Collection[str], notices: Notices) -> None:
+        super().__init__(AIOKafkaConsumer(**settings, auto_offset_reset="none", check_crcs=True), notices)
+        self._topics = topics
+
+    async def start(self, partitions: Collection[TopicPartition]) -> None:
+        """Connect, and learn where the logs end now."""
+        await self.consumer.start()
+        await self._assign(partitions)
+
+    @property
+    def behind(self) -> int:
+        """Records known to be left."""
+        return sum(self.ledger.lag().values())
+
+    async def _next(self) -> Fetched | None:
+        known = {
+            (topic, partition)
+            for topic in self._topics
+            for partition in self.consumer.partitions_for_topic(topic) or ()
+        }
+        if not known > set(self.ledger):
+            return await self._fetch()
+        try:
+            await self._assign(known)
+        except (KafkaError, OSError) as error:
+            self._notices.say("new partitions", f"new judgment partitions cannot be read yet: {error}")
+            await asyncio.sleep(RETRY_SECONDS)
+        return None
+
+    async def _assign(self, partitions: Collection[TopicPartition]) -> None:
+        held = await logs(self.consumer, partitions)
+        now = time.monotonic()
+        self._epoch += 1
+        self.consumer.assign([Place(*partition) for partition in partitions])
+        for place, there in held.items():
+            if place not in self.ledger:
+                self.ledger.begin(place, there.first, there.end, now)
+        self.rewind(self.ledger)

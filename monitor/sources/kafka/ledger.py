@@ -1,0 +1,113 @@
+"""How far each partition has been handed out, how much is left, and what its silence means."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from monitor.stream.records import TopicPartition
+
+
+@dataclass(slots=True)
+class Progress:
+    """One partition; times are of the monotonic clock."""
+
+    position: int
+    """Next offset that was not handed out yet."""
+    end: int
+    """Next offset of the log, as far as known."""
+    brought_at: float
+    """When it last brought a record, or was begun."""
+    moved_at: float
+    """When the position last moved, or fell behind."""
+    fetched_at: float = -math.inf
+    """When it was last fetched with success, be it an empty fetch."""
+    stamp: int | None = None
+    """The client's mark of its last successful fetch."""
+
+    @property
+    def lag(self) -> int:
+        return max(0, self.end - self.position)
+
+
+class Ledger:
+    """The partitions that are being read.
+
+    It is the truth: the client's own position moves on before anybody has the records.
+    """
+
+    def __init__(self) -> None:
+        self._partitions: dict[TopicPartition, Progress] = {}
+        self._seen_at = 0.0
+
+    def __iter__(self) -> Iterator[TopicPartition]:
+        return iter(self._partitions)
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def clear(self) -> None:
+        self._partitions.clear()
+
+    def begin(self, place: TopicPartition, position: int, end: int, now: float) -> None:
+        """Read a partition from a position."""
+        self._partitions[place] = Progress(position, end, brought_at=now, moved_at=now)
+        self._seen_at = now
+
+    def position(self, place: TopicPartition) -> int:
+        return self._partitions[place].position
+
+    def jump(self, place: TopicPartition, position: int, now: float) -> None:
+        """Move without records: to the earliest that is left, or over what are no records of ours."""
+        progress = self._partitions[place]
+        if progress.position != position:
+            progress.position, progress.moved_at = position, now
+
+    def advance(
+        self, positions: Mapping[TopicPartition, int], brought: Collection[TopicPartition], now: float
+    ) -> None:
+        """Note what is handed out."""
+        for place, position in positions.items():
+            self.jump(place, position, now)
+        for place in brought:
+            self._partitions[place].brought_at = now
+
+    def see(self, stamps: Mapping[TopicPartition, tuple[int | None, int | None]], now: float) -> bool:
+        """Look at the client's marks of successful fetches and the ends they told; whether one is new."""
+        news = False
+        for place, (stamp, end) in stamps.items():
+            progress = self._partitions[place]
+            if stamp is None or end is None or stamp == progress.stamp:
+                continue
+            news = True
+            if not progress.lag and end > progress.position:
+                progress.moved_at = now
+            # It was after the last look; taking that moment never makes a fetch look fresher than it was.
+            progress.stamp, progress.end, progress.fetched_at = stamp, end, self._seen_at
+        self._seen_at = now
+        return news
+
+    def touch(self, now: float) -> None:
+        """Nobody asked for records until now, so that nothing moved says nothing."""
+        for progress in self._partitions.values():
+            progress.moved_at = now
+
+    def lag(self) -> dict[TopicPartition, int]:
+        """Records between the position and the end, for each partition."""
+        return {place: progress.lag for place, progress in self._partitions.items()}
+
+    def idle(self, now: float, seconds: float) -> frozenset[TopicPartition]:
+        """Partitions at their end that were asked within `seconds` and brought nothing for as long.
+
+        In an outage fetches fail, so that the last success soon is too old.
+        """
+        return frozenset(
+            place
+            for place, progress in self._partitions.items()
+            if not progress.lag and now - progress.fetched_at <= seconds <= now - progress.brought_at
+        )
+
+    def stuck(self, now: float, seconds: float) -> bool:
+        """Whether a partition has records left and has not moved for so long."""
+        return any(
+            progress.lag and now - progress.moved_at >= seconds for progress in self._partitions.values()
+        )

@@ -1,0 +1,86 @@
+"""Where the reading of each partition begins: at what was committed, else where `kafka.start` says."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.structs import TopicPartition as Place
+
+from monitor.sources.kafka.waiting import Waiting
+from monitor.stream.records import Start, TopicPartition
+
+NEVER = -1
+"""The offset a broker gives for a partition of which nothing was committed."""
+
+
+class Committed(NamedTuple):
+    """What a group stored for a partition."""
+
+    offset: int
+    metadata: str
+
+
+class Log(NamedTuple):
+    """What a broker holds of a partition."""
+
+    first: int
+    end: int
+
+
+async def committed(
+    admin: AIOKafkaAdminClient, group_id: str, partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, Committed]:
+    """What the group committed for each partition; an offset of -1 where it never did."""
+    wanted = [Place(*partition) for partition in partitions]
+    stored = await admin.list_consumer_group_offsets(group_id, partitions=wanted)
+    # A refused request comes back as an empty answer: taken as "never committed" it would lose our place.
+    if any(place not in stored for place in wanted):
+        raise Waiting(f"waiting for the committed offsets of group {group_id}")
+    return {place: Committed(stored[place].offset, stored[place].metadata or "") for place in wanted}
+
+
+async def logs(
+    consumer: AIOKafkaConsumer, partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, Log]:
+    """The first and the next offset of each partition."""
+    places = [Place(*partition) for partition in partitions]
+    first = await consumer.beginning_offsets(places)
+    end = await consumer.end_offsets(places)
+    return {place: Log(first[place], end[place]) for place in places}
+
+
+async def at_start(
+    consumer: AIOKafkaConsumer,
+    start: Literal["latest", "earliest"] | datetime,
+    held: Mapping[TopicPartition, Log],
+) -> dict[TopicPartition, int]:
+    """The offset of each partition at which a new group begins."""
+    if start == "earliest":
+        return {place: there.first for place, there in held.items()}
+    if not isinstance(start, datetime) or not held:
+        return {place: there.end for place, there in held.items()}
+    wanted = max(0, int(start.timestamp() * 1000))
+    found = await consumer.offsets_for_times({Place(*place): wanted for place in held})
+    return {place: found[place].offset if found[place] else there.end for place, there in held.items()}
+
+
+def resume(stored: Committed, held: Log) -> tuple[Start, int]:
+    """Where to go on, and how many records are gone that stood between there and the committed offset.
+
+    >>> resume(Committed(7, "state"), Log(first=0, end=10))
+    (Start(offset=7, metadata='state', fresh=False, from_beginning=False), 0)
+    >>> resume(Committed(7, "state"), Log(first=9, end=10))
+    (Start(offset=9, metadata='state', fresh=False, from_beginning=True), 2)
+
+    Beyond the end the topic is another one of the same name: what was stored says nothing about it.
+
+    >>> resume(Committed(70, "state"), Log(first=0, end=10))
+    (Start(offset=0, metadata='', fresh=False, from_beginning=True), 0)
+    """
+    if stored.offset > held.end:
+        return Start(held.first, "", fresh=False, from_beginning=True), 0
+    offset = max(stored.offset, held.first)
+    start = Start(offset, stored.metadata, fresh=False, from_beginning=offset == held.first)
+    return start, offset - stored.offset

@@ -1,0 +1,182 @@
+"""Reading with one consumer: nothing lost when a fetch fails, nothing handed out twice."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from aiokafka import AIOKafkaConsumer
+from aiokafka.errors import CorruptRecordException, KafkaError, OffsetOutOfRangeError, UnsupportedCodecError
+from aiokafka.structs import TopicPartition as Place
+
+from monitor.sources.base import SourceError
+from monitor.sources.kafka import internals
+from monitor.sources.kafka.client import refusal
+from monitor.sources.kafka.ledger import Ledger
+from monitor.sources.kafka.offsets import logs
+from monitor.sources.kafka.waiting import Notices
+from monitor.stream.records import Chunk, Record, TopicPartition
+
+log = logging.getLogger(__name__)
+
+WAIT_MS = 200
+MAX_RECORDS = 5_000
+RETRY_SECONDS = 0.2
+
+
+class Fetched(NamedTuple):
+    """What one fetch brought, and where it left each partition."""
+
+    epoch: int
+    batches: Mapping[TopicPartition, Sequence[Record]]
+    positions: Mapping[TopicPartition, int]
+
+
+class Reader:
+    """A consumer, its ledger, and one piece of work at a time.
+
+    The work is a task that outlives a poll, for getmany() waits through a rebalance however long that takes,
+    and must never be cancelled.
+    """
+
+    def __init__(self, consumer: AIOKafkaConsumer, notices: Notices) -> None:
+        self.consumer = consumer
+        self.ledger = Ledger()
+        self.skipped: dict[TopicPartition, int] = {}
+        """Records that were gone before they could be read."""
+        self.failures = 0
+        """Fetches that failed in a row, other than for what a batch contains."""
+        self.undecodable: set[TopicPartition] = set()
+        self.heard_at = time.monotonic()
+        """When there was last a sign that the broker answers this consumer."""
+        self._notices = notices
+        self._epoch = 0
+        self._work: asyncio.Task[Fetched | None] | None = None
+        self._one_by_one: deque[TopicPartition] = deque()
+
+    def work(self) -> "asyncio.Task[Fetched | None]":
+        """The work under way; wait for it, never cancel it."""
+        if self._work is None:
+            self._work = asyncio.create_task(self._next())
+        return self._work
+
+    async def _next(self) -> Fetched | None:
+        return await self._fetch()
+
+    def take(self, now: float) -> list[Chunk]:
+        """Hand out what the work has brought, if it is done. Raises SourceError."""
+        self._listen(now)
+        if self._work is None or not self._work.done():
+            return []
+        fetched, self._work = self._work.result(), None
+        if fetched is None or fetched.epoch != self._epoch:
+            return []
+        self.ledger.advance(fetched.positions, fetched.batches, now)
+        if fetched.batches:
+            self.heard_at = now
+        return [Chunk(*place, records) for place, records in fetched.batches.items()]
+
+    def _listen(self, now: float) -> None:
+        consumer = self.consumer
+        stamps = {
+            place: (consumer.last_poll_timestamp(place), consumer.highwater(place))
+            for place in map(_place, self.ledger)
+        }
+        if self.ledger.see(stamps, now):
+            self.heard_at = now
+
+    def hold(self, now: float) -> None:
+        """Note that records are left waiting on purpose."""
+        self.ledger.touch(now)
+        self.heard_at = now
+
+    async def _fetch(self) -> Fetched | None:
+        alone = self._one_by_one.popleft() if self._one_by_one else None
+        try:
+            batches = await self.consumer.getmany(
+                *([_place(alone)] if alone else []), timeout_ms=WAIT_MS, max_records=MAX_RECORDS
+            )
+        except Exception as error:  # noqa: BLE001 - decoding a batch can raise anything
+            await self._recover(alone, error)
+            return None
+        self.failures = 0
+        if alone:
+            self.undecodable.discard(alone)
+        # The client's positions, not the last offsets: transaction markers and compaction use up offsets too.
+        positions = {place: await self.consumer.position(_place(place)) for place in self.ledger}
+        return Fetched(self._epoch, batches, positions)
+
+    async def _recover(self, alone: TopicPartition | None, error: Exception) -> None:
+        """Go back to the ledger: a failed fetch has moved the client's positions over records it dropped."""
+        if why := refusal(error):
+            raise SourceError(why) from None
+        self.rewind([alone] if alone else self.ledger)
+        if isinstance(error, OffsetOutOfRangeError):
+            await self._skip(error.args[0])
+            return
+        if isinstance(error, KafkaError) and not isinstance(
+            error, CorruptRecordException | UnsupportedCodecError
+        ):
+            self.failures += 1
+            self._notices.say("fetch", f"reading failed, trying again: {error}")
+        elif alone:
+            # Skipping it would be a silent loss: the partition's lag grows, and this line says why.
+            self.undecodable.add(alone)
+            offset = self.ledger.position(alone) if alone in self.ledger else -1
+            self._notices.say(
+                f"decode {alone}",
+                f"{alone[0]}[{alone[1]}]: batch at offset {offset} cannot be decoded: {error!r}",
+            )
+        else:
+            # One bad partition must not hold the others back: ask each alone for one round.
+            self._one_by_one.extend(self.ledger)
+        await asyncio.sleep(RETRY_SECONDS)
+
+    def rewind(self, places: Iterable[TopicPartition]) -> None:
+        """Set the client to where the ledger is."""
+        for place in places:
+            if place in self.ledger:
+                self.consumer.seek(_place(place), self.ledger.position(place))
+
+    async def _skip(self, places: Iterable[TopicPartition]) -> None:
+        """Go on from the earliest record where retention has overtaken the position."""
+        epoch = self._epoch
+        try:
+            held = await logs(self.consumer, list(places))
+        except (KafkaError, OSError) as error:
+            log.debug("the ends of the log cannot be read: %r", error)
+            return
+        if epoch != self._epoch:
+            return
+        for place, there in held.items():
+            position = self.ledger.position(place)
+            if not there.first <= position <= there.end:
+                self.miss(place, max(0, there.first - position), position, there.first)
+                self.ledger.jump(place, there.first, time.monotonic())
+        self.rewind(held)
+
+    def miss(self, place: TopicPartition, count: int, wanted: int, offset: int) -> None:
+        """Count and log records that are gone."""
+        self.skipped[place] = self.skipped.get(place, 0) + count
+        log.warning(
+            "%s[%d]: offset %d is gone from the log, %d records are missing; going on from %d",
+            *place,
+            wanted,
+            count,
+            offset,
+        )
+
+    async def close(self) -> None:
+        """End the work and the consumer."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.wait({self._work})
+            if not self._work.cancelled():
+                self._work.exception()
+        await internals.close(self.consumer)
+
+
+def _place(partition: TopicPartition) -> Place:
+    return Place(*partition)

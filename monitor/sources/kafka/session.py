@@ -1,0 +1,84 @@
+"""One connection to Kafka, from the first probe to the last goodbye."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aiokafka.errors import KafkaError
+
+from monitor.config import KafkaConfig
+from monitor.sources.base import SourceError
+from monitor.sources.kafka.checks import check_equal, partition_counts, warn_of_short_retention
+from monitor.sources.kafka.client import Settings, admin_client, no_broker, probe, refusal, settings
+from monitor.sources.kafka.group import GroupReader
+from monitor.sources.kafka.judgments import JudgmentsReader
+from monitor.sources.kafka.reader import Reader
+from monitor.sources.kafka.waiting import Notices, Waiting
+from monitor.stream.records import Role
+
+OPEN_SECONDS = 30.0
+FIRST_RETRY_SECONDS = 0.25
+LONGEST_RETRY_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The two readers that share a fate."""
+
+    group: GroupReader
+    judgments: JudgmentsReader | None
+
+    @property
+    def readers(self) -> list[Reader]:
+        return [reader for reader in (self.judgments, self.group) if reader is not None]
+
+    async def close(self) -> None:
+        """End within a few seconds, whether brokers answer or not."""
+        await asyncio.gather(*(reader.close() for reader in self.readers))
+
+
+async def connect(
+    config: KafkaConfig, notices: Notices, longest_delay_seconds: float, waiting: Callable[[Waiting], None]
+) -> Session:
+    """Open a session, trying again until it works. Raises SourceError for what cannot heal."""
+    chosen = settings(config)
+    delay = FIRST_RETRY_SECONDS
+    while True:
+        try:
+            async with asyncio.timeout(OPEN_SECONDS):
+                session = await _open(config, chosen, notices, longest_delay_seconds)
+        except Waiting as error:
+            waiting(error)
+        except (KafkaError, OSError) as error:
+            if why := refusal(error):
+                raise SourceError(why) from None
+            waiting(no_broker(config.bootstrap_servers, str(error) or type(error).__name__))
+        else:
+            return session
+        await asyncio.sleep(delay)
+        delay = min(delay * 2, LONGEST_RETRY_SECONDS)
+
+
+async def _open(
+    config: KafkaConfig, chosen: Settings, notices: Notices, longest_delay_seconds: float
+) -> Session:
+    await probe(chosen)
+    roles = config.topics.roles()
+    async with admin_client(chosen) as admin:
+        counts = await partition_counts(admin, roles)
+        check_equal(counts, roles)
+        events = [topic for topic, role in roles.items() if role is not Role.JUDGMENTS]
+        await warn_of_short_retention(admin, events, longest_delay_seconds)
+    topics = config.topics.judgments
+    async with contextlib.AsyncExitStack() as unwind:
+        group = GroupReader(config, chosen, notices)
+        unwind.push_async_callback(group.close)
+        await group.start()
+        judgments = None
+        if topics:
+            judgments = JudgmentsReader(chosen, topics, notices)
+            unwind.push_async_callback(judgments.close)
+            await judgments.start([(topic, number) for topic in topics for number in range(counts[topic])])
+        unwind.pop_all()
+    return Session(group, judgments)

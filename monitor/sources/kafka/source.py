@@ -1,0 +1,193 @@
+"""Kafka as a source: connects, reads, watches itself, and starts anew when it got stuck."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+
+from monitor.config import KafkaConfig
+from monitor.sources.base import Poll, SourceError, SourceStatus
+from monitor.sources.kafka.client import quiet_aiokafka
+from monitor.sources.kafka.session import Session, connect
+from monitor.sources.kafka.waiting import Notices, Waiting
+from monitor.stream.records import Role, Start, TopicPartition
+
+log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.2
+SILENCE_SECONDS = 10.0
+"""After so long without an answer an outage is logged."""
+FAILURES = 25
+"""Failed fetches in a row after which the client is taken for broken."""
+
+
+class KafkaSource:
+    """Event partitions of a consumer group, and all judgments.
+
+    Judgments come first: they are read to their end before the group is joined, and while more of them are
+    known to wait no event is handed out. So no impression is decided without a judgment that came before it.
+    """
+
+    def __init__(
+        self,
+        config: KafkaConfig,
+        idle_seconds: float,
+        longest_delay_seconds: float,
+        *,
+        stuck_seconds: float = 60.0,
+    ) -> None:
+        self.skipped_records: dict[TopicPartition, int] = {}
+        """Records that retention deleted before they were read."""
+        self._config = config
+        self._idle_seconds = idle_seconds
+        self._longest_delay_seconds = longest_delay_seconds
+        self._stuck_seconds = stuck_seconds
+        self._notices = Notices()
+        self._session: Session | None = None
+        self._connecting: asyncio.Task[Session] | None = None
+        self._reason = f"waiting for broker {config.bootstrap_servers}"
+        self._failure: SourceError | None = None
+        self._closing: asyncio.Task[None] | None = None
+        self._lost = False
+        self._polled_at = 0.0
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        """What each topic carries."""
+        return self._config.topics.roles()
+
+    async def start(self) -> None:
+        """Begin to connect; `poll` and `status` tell how it goes."""
+        quiet_aiokafka()
+        self._connect(None)
+
+    async def poll(self) -> Poll:
+        """Wait shortly for records. Raises SourceError for what waiting cannot heal, and then always."""
+        if self._failure:
+            raise self._failure
+        try:
+            return await self._poll()
+        except SourceError as error:
+            self._failure = error
+            self._reason = str(error)
+            raise
+
+    async def _poll(self) -> Poll:
+        session = self._session or await self._connected()
+        if session is None:
+            return Poll(time.time(), assigned=self._deliver(None))
+        self._note_pause(session)
+        group, judgments = session.group, session.judgments
+        waits = [judgments.work()] if judgments else []
+        held = judgments is not None and judgments.behind > 0
+        if not held:
+            group.join()
+            waits.append(group.work())
+        await asyncio.wait(waits, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        now = self._polled_at = time.monotonic()
+        chunks = judgments.take(now) if judgments else []
+        # Asked again: the fetch that was just taken may have told of more.
+        if judgments and judgments.behind:
+            group.hold(now)
+        else:
+            chunks += group.take(now)
+        assigned = self._deliver(group.take_news())
+        idle = group.ledger.idle(now, self._idle_seconds)
+        self._watch(session, now)
+        return Poll(time.time(), chunks, assigned, idle)
+
+    async def _connected(self) -> Session | None:
+        assert self._connecting is not None, "start() comes before poll()"
+        await asyncio.wait({self._connecting}, timeout=POLL_SECONDS)
+        if self._connecting.done():
+            self._session, self._connecting = self._connecting.result(), None
+            self._polled_at = time.monotonic()
+            self._notices.over(self._reason, f"connected to {self._config.bootstrap_servers}")
+        return self._session
+
+    def _deliver(
+        self, assigned: Mapping[TopicPartition, Start] | None
+    ) -> Mapping[TopicPartition, Start] | None:
+        if assigned is None and self._lost:
+            assigned = {}
+        if assigned is not None:
+            self._lost = False
+        return assigned
+
+    def _note_pause(self, session: Session) -> None:
+        now = time.monotonic()
+        if now - self._polled_at > 1.0:
+            for reader in session.readers:
+                reader.hold(now)
+
+    def _watch(self, session: Session, now: float) -> None:
+        for reader in session.readers:
+            for place, count in reader.skipped.items():
+                self.skipped_records[place] = self.skipped_records.get(place, 0) + count
+            reader.skipped.clear()
+        silent = max(now - reader.heard_at for reader in session.readers)
+        if silent >= SILENCE_SECONDS:
+            self._notices.say(
+                "silence", f"nothing heard from {self._config.bootstrap_servers} for {silent:.0f} s"
+            )
+        else:
+            self._notices.over("silence", f"{self._config.bootstrap_servers} answers again")
+        stuck = any(
+            reader.ledger.stuck(now, self._stuck_seconds) and not reader.undecodable
+            for reader in session.readers
+        )
+        if stuck or silent >= self._stuck_seconds or any(r.failures >= FAILURES for r in session.readers):
+            log.warning("reading has made no progress; connecting anew")
+            self._connect(session)
+
+    def _connect(self, old: Session | None) -> None:
+        self._session = None
+        if old is not None:
+            self._closing = asyncio.create_task(old.close())
+            self._lost = True
+        self._connecting = asyncio.create_task(self._reconnect())
+
+    async def _reconnect(self) -> Session:
+        if self._closing is not None:
+            await asyncio.shield(self._closing)
+        return await connect(self._config, self._notices, self._longest_delay_seconds, self._wait)
+
+    def _wait(self, waiting: Waiting) -> None:
+        self._reason = waiting.what
+        self._notices.say(waiting.what, f"{waiting.what}: {waiting.cause}" if waiting.cause else waiting.what)
+
+    async def commit(self, offsets: Mapping[TopicPartition, tuple[int, str]]) -> bool:
+        """Store an offset and metadata for each partition, in one attempt of 5 s; whether it was taken."""
+        return self._session is not None and await self._session.group.commit(offsets)
+
+    def status(self) -> SourceStatus:
+        """How far it has come."""
+        session = self._session
+        if session is None or self._failure:
+            return SourceStatus(ready=False, reason=self._reason)
+        lag = {place: count for reader in session.readers for place, count in reader.ledger.lag().items()}
+        judgments = session.judgments
+        if judgments and judgments.behind:
+            return SourceStatus(ready=False, reason=f"reading judgments: {judgments.behind} left", lag=lag)
+        if reason := session.group.reason:
+            return SourceStatus(ready=False, reason=reason, lag=lag)
+        nothing = "" if session.group.ledger else "no partition is left for this replica"
+        return SourceStatus(ready=True, reason=nothing, lag=lag)
+
+    def stuck(self, seconds: float) -> bool:
+        """Whether a partition has records left and its position has not moved for so long."""
+        if self._session is None:
+            return False
+        now = time.monotonic()
+        return any(reader.ledger.stuck(now, seconds) for reader in self._session.readers)
+
+    async def stop(self) -> None:
+        """Leave the group and hang up, within 5 s even when no broker answers."""
+        if self._session is not None:
+            self._closing = asyncio.create_task(self._session.close())
+            self._session = None
+        if self._connecting is not None:
+            self._connecting.cancel()
+        ends = [task for task in (self._closing, self._connecting) if task is not None]
+        if ends:
+            await asyncio.gather(*ends, return_exceptions=True)
