@@ -57,6 +57,17 @@ def lower(checkpoints: Iterable[Checkpoint]) -> Checkpoint:
     )
 
 
+def higher(one: Checkpoint | None, other: Checkpoint | None) -> Checkpoint | None:
+    """Of what the log and this process know of a task: all that either has counted is counted."""
+    if one is None or other is None:
+        return one or other
+    topics = one.positions.keys() | other.positions.keys()
+    return Checkpoint(
+        {topic: max(one.positions.get(topic, 0), other.positions.get(topic, 0)) for topic in topics},
+        max(one.watermark, other.watermark),
+    )
+
+
 def of_task(metadata: Mapping[str, str]) -> Checkpoint | None:
     """The checkpoint of a task from what was stored with the partition of each topic."""
     found = [decode(text) for text in metadata.values()]

@@ -39,6 +39,7 @@ class Engine:
         self._config = config
         self._roles = roles
         self._tasks: dict[int, TaskProgress] = {}
+        self._left: dict[int, checkpoint.Checkpoint] = {}
         self._table = JudgmentTable(config.judgments.combine, config.limits.judgments)
         self._books = self._new_books()
         self._uncounted = self._new_books()
@@ -53,24 +54,22 @@ class Engine:
         by_task: dict[int, dict[TopicPartition, Start]] = {}
         for partition, start in starts.items():
             by_task.setdefault(partition[1], {})[partition] = start
-        before = self._tasks
-        self._tasks = {}
+        before, self._tasks = self._tasks, {}
         for number, parts in by_task.items():
-            known = before.get(number)
-            if known and {tp: part.position for tp, part in known.partitions.items()} == {
-                tp: start.offset for tp, start in parts.items()
-            }:
+            known = before.pop(number, None)
+            if known and known.positions() == {tp: start.offset for tp, start in parts.items()}:
                 self._tasks[number] = known
                 continue
-            counted = (
-                known.checkpoint()
-                if known
-                else checkpoint.of_task({tp[0]: s.metadata for tp, s in parts.items()})
-            )
-            progress = TaskProgress(Task(self.plan), self._config.lateness_seconds, counted)
+            if known:
+                self._leave(known)
+            stored = checkpoint.of_task({tp[0]: start.metadata for tp, start in parts.items()})
+            counted = checkpoint.higher(stored, self._left.pop(number, None))
+            progress = TaskProgress(number, Task(self.plan), self._config.lateness_seconds, counted)
             for partition, start in parts.items():
                 progress.add(partition, start, now)
             self._tasks[number] = progress
+        for progress in before.values():
+            self._leave(progress)
         self._windows.resume(min((p.counted_until for p in self._tasks.values()), default=-math.inf))
 
     def ingest(self, chunk: Chunk, now: float) -> None:
@@ -150,6 +149,11 @@ class Engine:
         )
 
     # Taking in.
+
+    def _leave(self, progress: TaskProgress) -> None:
+        """Drop a task; should it come back, what this process has counted of it is not counted again."""
+        self._left[progress.number] = progress.checkpoint()
+        self._windows.forget(progress.number)
 
     def _ingest_judgments(self, chunk: Chunk, now: float) -> None:
         books = self._books
@@ -249,7 +253,7 @@ class Engine:
         if log.isEnabledFor(logging.DEBUG):
             _explain(stage, scored)
         progress.task.pending -= scored.fates.total()
-        self._observations.add(number, scored, now, counted=counted)
+        self._observations.add(progress.number, number, scored, now, counted=counted)
         books = self._books if counted else self._uncounted
         books.fates.update(scored.fates)
         if scored.judged is not None and stage.maturity is not None:

@@ -35,11 +35,11 @@ class Observations:
             dict(zip(names, self._delay_sums.tolist(), strict=True)),
         )
 
-    def add(self, number: int, scored: Scored, now: float, *, counted: bool) -> None:
+    def add(self, task: int, number: int, scored: Scored, now: float, *, counted: bool) -> None:
         """Add a stage's scores; those that were counted before a restart go to the windows only."""
         stage = self._plan.stages[number]
         ts, label_sets = scored.ts, scored.label_sets
-        self.windows.observe(number, ts, label_sets, scored.values)
+        self.windows.observe(task, number, ts, label_sets, scored.values)
         if not counted:
             return
         self.cells.observe(label_sets, scored.values, stage.first_column)

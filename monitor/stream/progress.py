@@ -38,7 +38,8 @@ class PartitionProgress:
 class TaskProgress:
     """One task: what it holds, its watermark, and where its counting stands."""
 
-    def __init__(self, task: Task, lateness: float, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, number: int, task: Task, lateness: float, checkpoint: Checkpoint | None) -> None:
+        self.number = number
         self.task = task
         self.watermark = Watermark(lateness)
         self.counted_until = checkpoint.watermark if checkpoint else -math.inf
@@ -55,6 +56,9 @@ class TaskProgress:
             clock=clock,
             covered_from=None if resumed else now,
         )
+
+    def positions(self) -> dict[TopicPartition, int]:
+        return {partition: part.position for partition, part in self.partitions.items()}
 
     def checkpoint(self) -> Checkpoint:
         """P and S as they are now; never less than what was counted before."""

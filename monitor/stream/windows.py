@@ -36,7 +36,8 @@ class Windows:
         """Everything from here on was seen; windows that begin before are partial."""
         self._sizes = sizes
         self._stages = stages
-        self._open: dict[tuple[float, int, float], Cells] = {}
+        self._open: dict[tuple[float, int, float], dict[int, Cells]] = {}
+        """Size, stage and start -> what each task has brought."""
         self._closed = {(size, i): deque[Window](maxlen=kept) for size in sizes for i in range(len(stages))}
         self._watermark = -math.inf
 
@@ -44,18 +45,23 @@ class Windows:
         """Windows that had closed before a restart stay closed: a replay would fill them only in part."""
         self._watermark = max(self._watermark, watermark)
 
-    def observe(self, stage: int, ts: Floats, label_sets: Ints, values: Floats) -> None:
+    def forget(self, task: int) -> None:
+        """A task begins anew and will bring all that open windows need again."""
+        for tasks in self._open.values():
+            tasks.pop(task, None)
+
+    def observe(self, task: int, stage: int, ts: Floats, label_sets: Ints, values: Floats) -> None:
         """Add the values of impressions to the windows their ts falls in."""
         for size in self._sizes:
             starts = np.floor(ts / size) * size
             for start in np.unique(starts):
                 if start + size + self._stages[stage].delay < self._watermark:
                     continue  # closed: a partition that was taken over replays what another owner has shown
-                cells = self._open.get((size, stage, start))
-                if cells is None:
-                    cells = self._open[size, stage, float(start)] = Cells(self._stages[stage].columns)
+                tasks = self._open.setdefault((size, stage, float(start)), {})
+                if task not in tasks:
+                    tasks[task] = Cells(self._stages[stage].columns)
                 rows = starts == start
-                cells.observe(label_sets[rows], values[rows])
+                tasks[task].observe(label_sets[rows], values[rows])
 
     def close(self, watermark: float) -> None:
         """Close what every task's watermark has passed."""
@@ -66,7 +72,9 @@ class Windows:
             if start + size + self._stages[stage].delay < watermark
         ]
         for start, size, stage in sorted(due):
-            cells = self._open.pop((size, stage, start))
+            cells = Cells(self._stages[stage].columns)
+            for brought in self._open.pop((size, stage, start)).values():
+                cells.merge(brought)
             window = Window(size, start, self._stages[stage], cells, start < self.covered_from)
             self._closed[size, stage].append(window)
 
