@@ -244,8 +244,8 @@ class Config(BaseSettings):
     """Bounds on memory."""
     commit: Literal["scrape", "interval"] = "interval"
     """When offsets are committed; `interval` is every `commit_seconds`."""
-    commit_seconds: Positive = 5.0
-    """Time between two commits."""
+    commit_seconds: Positive = 30.0
+    """Time between two commits; at least the scrape interval, so that what is committed was shown."""
     log: LogConfig = LogConfig()
     """Logging, to standard error."""
 

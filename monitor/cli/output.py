@@ -1,0 +1,16 @@
+"""Where results are written: checked before the work, not after it."""
+
+from pathlib import Path
+
+import typer
+
+
+def writable(path: Path | None) -> None:
+    """Refuse a path that cannot be written to."""
+    if path is None:
+        return
+    try:
+        with path.open("ab"):
+            pass
+    except OSError as error:
+        raise typer.BadParameter(f'cannot write "{path}": {error.strerror}') from None

@@ -1,0 +1,167 @@
+"""The daemon: the one place that wires source, engine and HTTP server together."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from types import FrameType
+
+import uvicorn
+
+from monitor import __version__
+from monitor.config import Config, ConfigError
+from monitor.export.collector import ProcessStatus
+from monitor.export.render import Exposition
+from monitor.pump import feed
+from monitor.sources.base import Source
+from monitor.stream.engine import Engine
+from monitor.stream.windows import Window
+from monitor.vigil import LoopWatch
+from monitor.web.app import create_app
+from monitor.web.view import Health, Status
+
+log = logging.getLogger(__name__)
+
+STOP_SECONDS = 6.0
+DEAD_SECONDS = 30.0
+"""A main loop that has not come round for so long is not alive."""
+
+
+class Daemon:
+    """Pumps records from a source through the engine, and shows the numbers over HTTP."""
+
+    def __init__(self, config: Config, source: Source) -> None:
+        self.config = config
+        self.engine = Engine(config, source.roles)
+        self.url = ""
+        self._source = source
+        self._exposition = Exposition()
+        self._watch = LoopWatch()
+        self._ticked = time.monotonic()
+        self._now = 0.0
+        self._stop = asyncio.Event()
+        self._committed_at = time.monotonic()
+        self._counted = self.engine.checkpoints()
+
+    def stop(self) -> None:
+        """Ask the daemon to end."""
+        self._stop.set()
+
+    async def run(self, started: Callable[[], None] = lambda: None) -> None:
+        """Serve until stopped. Raises SourceError where the source cannot go on."""
+        listener = self._listen()
+        server = _Server(uvicorn.Config(create_app(self), log_config=None, timeout_graceful_shutdown=1))
+        serving = asyncio.create_task(server.serve([listener]))
+        watching = asyncio.create_task(self._watch.run())
+        try:
+            await self._source.start()
+            started()
+            while not self._stop.is_set():
+                await self._step()
+        finally:
+            watching.cancel()
+            server.should_exit = True
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._source.stop(), STOP_SECONDS)
+            await serving
+
+    async def _step(self) -> None:
+        poll = await self._source.poll()
+        self._now = poll.now
+        feed(self.engine, poll)
+        self._ticked = time.monotonic()
+        if self._ticked - self._committed_at >= self.config.commit_seconds:
+            self._committed_at = self._ticked
+            await self._commit()
+
+    async def _commit(self) -> None:
+        """Commit what was counted at the last commit, not now: a scrape has had the time to show it."""
+        shown, self._counted = self._counted, self.engine.checkpoints()
+        if shown:
+            await self._source.commit(shown)
+
+    def _listen(self) -> socket.socket:
+        host, port = self.config.address
+        try:
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            listener = socket.create_server((host, port), family=family, backlog=128)
+        except OSError as error:
+            reason = error.strerror or error
+            raise ConfigError(
+                f"listen: cannot listen on {self.config.listen}: {reason}; give another"
+            ) from None
+        self.url = f"http://{host if ':' not in host else f'[{host}]'}:{listener.getsockname()[1]}"
+        return listener
+
+    # What the web app asks for.
+
+    async def render(self, accept: str) -> tuple[bytes, str]:
+        """The metrics; the numbers are copied here and rendered in a thread, so that reading goes on."""
+        status = self._source.status()
+        process = ProcessStatus(
+            version=__version__,
+            config_hash=self.config.digest,
+            ready=status.ready,
+            lag=status.lag,
+            stalls=self._watch.stalls,
+            stall_seconds=self._watch.stalled_seconds,
+        )
+        return await asyncio.to_thread(self._exposition.render, self.engine.snapshot(), process, accept)
+
+    def health(self) -> Health:
+        status = self._source.status()
+        silent = time.monotonic() - self._ticked
+        alive = silent < DEAD_SECONDS and not status.stuck
+        lines = [
+            *([f"the main loop has not come round for {silent:.0f} s"] if silent >= DEAD_SECONDS else []),
+            *(["there are records to read, but the position does not move"] if status.stuck else []),
+            *([status.reason] if status.reason else []),
+        ]
+        return Health(healthy=alive, ready=alive and status.ready, lines=lines)
+
+    def windows(self) -> Sequence[Window]:
+        return self.engine.windows()
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        return self.engine.labels.names
+
+    @property
+    def label_sets(self) -> Sequence[tuple[str, ...]]:
+        return self.engine.labels.values
+
+    def facts(self) -> Status:
+        raise NotImplementedError
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its signal handlers: the daemon has its own."""
+
+    def capture_signals(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+@contextmanager
+def signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Stop on SIGTERM or SIGINT; a second one ends the process at once."""
+    asked = False
+
+    def handle(number: int, _: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            os._exit(128 + number)
+        asked = True
+        log.info("stopping on %s", signal.Signals(number).name)
+        loop.call_soon_threadsafe(stop)
+
+    loop = asyncio.get_running_loop()
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

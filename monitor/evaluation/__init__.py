@@ -1,0 +1,1 @@
+"""Offline: judgments and rankings from files."""

@@ -1,0 +1,113 @@
+"""Relevance judgments from files: TREC qrels, JSON or JSON lines."""
+
+import gzip
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+
+class InputError(Exception):
+    """A file cannot be used; the message is one line that names the place."""
+
+
+class Grade(NamedTuple):
+    """One judgment as a file has it."""
+
+    query: str
+    key: str
+    grade: float | None
+    ts: float | str | None = None
+    assessor: str | None = None
+    target: str | None = None
+
+
+def read_qrels(path: Path) -> Iterator[Grade]:
+    """Read judgments; the content tells the format.
+
+    TREC: `query 0 document grade` on each line. JSON: `{"q1": {"d3": 2, "d1": 0.5}}`. JSON lines: one object
+    a line with `query_id`, `key` and `grade`, and `ts`, `assessor` and `target` where known, as in judgment
+    events.
+    """
+    try:
+        with _open(path) as file:
+            begin = file.read(1)
+            while begin.isspace():
+                begin = file.read(1)
+            file.seek(0)
+            yield from _json(path, file) if begin == "{" else _trec(path, file)
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f'cannot read "{path}": {reason}') from None
+
+
+def _open(path: Path) -> IO[str]:
+    if path.suffix == ".gz":
+        return cast("IO[str]", gzip.open(path, "rt", encoding="utf-8"))
+    return path.open(encoding="utf-8")
+
+
+def _trec(path: Path, file: IO[str]) -> Iterator[Grade]:
+    for number, line in enumerate(file, start=1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 4:
+            raise InputError(
+                f"{path}:{number}: {len(fields)} fields; a qrels line is `query 0 document grade`"
+            )
+        yield Grade(fields[0], fields[2], _grade(fields[3], f"{path}:{number}"))
+
+
+def _json(path: Path, file: IO[str]) -> Iterator[Grade]:
+    first = file.readline()
+    try:
+        record = json.loads(first)
+    except ValueError:
+        record = None
+    file.seek(0)
+    if isinstance(record, dict) and "query_id" in record:
+        yield from _json_lines(path, file)
+        return
+    try:
+        whole = json.load(file)
+    except ValueError as error:
+        raise InputError(f"{path}: not valid JSON: {error}") from None
+    for query, documents in whole.items():
+        if not isinstance(documents, dict):
+            raise InputError(
+                f'{path}: query "{query}" must map documents to grades, as {{"q1": {{"d3": 2}}}}'
+            )
+        for key, grade in documents.items():
+            yield Grade(query, key, _grade(grade, f'{path}: query "{query}", document "{key}"'))
+
+
+def _json_lines(path: Path, file: IO[str]) -> Iterator[Grade]:
+    for number, line in enumerate(file, start=1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{where}: not valid JSON: {error}") from None
+        if not isinstance(record, dict) or not {"query_id", "key", "grade"} <= record.keys():
+            raise InputError(f'{where}: needs "query_id", "key" and "grade"')
+        if record.get("type", "judgment") != "judgment":
+            raise InputError(f'{where}: type is "{record["type"]}"; only judgments can be loaded')
+        grade = None if record["grade"] is None else _grade(record["grade"], where)
+        yield Grade(
+            str(record["query_id"]), str(record["key"]), grade,
+            record.get("ts"), record.get("assessor"), record.get("target"),
+        )  # fmt: skip
+
+
+def _grade(value: Any, where: str) -> float:
+    try:
+        grade = float(value)
+    except (TypeError, ValueError):
+        grade = math.nan
+    if not math.isfinite(grade):
+        raise InputError(f'{where}: grade "{value}" is not a number')
+    return grade
