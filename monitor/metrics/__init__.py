@@ -3,7 +3,17 @@
 from monitor.metrics import behaviour, binary, cascade, dedup, diversity, graded, impression
 from monitor.metrics.batch import Batch, Bools, Floats, Floats32, Ints, judged_batch
 from monitor.metrics.parameters import Interval, Parameter, Value
-from monitor.metrics.registry import ALIASES, METRICS, UNIT_BUCKETS, Measure, Metric, Need, metric, parse
+from monitor.metrics.registry import (
+    ALIASES,
+    METRICS,
+    UNIT_BUCKETS,
+    Measure,
+    Metric,
+    Need,
+    Reads,
+    metric,
+    parse,
+)
 from monitor.metrics.spec import MetricError, UnknownMetric
 
 __all__ = [
@@ -21,6 +31,7 @@ __all__ = [
     "MetricError",
     "Need",
     "Parameter",
+    "Reads",
     "UnknownMetric",
     "Value",
     "behaviour",

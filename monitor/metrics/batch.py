@@ -68,7 +68,7 @@ class Batch:
         embeddings = self.embeddings
         if embeddings is not None:
             embeddings = [
-                None if vectors is None else vectors[judged[row, : len(vectors)]]
+                None if vectors is None else vectors[np.flatnonzero(judged[row, : len(vectors)])]
                 for row, vectors in enumerate(embeddings)
             ]
         return replace(self, lengths=lengths, grades=closed_up, targets=targets, embeddings=embeddings)

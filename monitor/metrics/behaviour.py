@@ -4,7 +4,7 @@ import numpy as np
 
 from monitor.metrics.arrays import ranks, reciprocal_rank, whether_any
 from monitor.metrics.batch import Batch, Floats, require
-from monitor.metrics.registry import Need, metric
+from monitor.metrics.registry import Need, Reads, metric
 
 SATISFIED_SECONDS = 30.0
 
@@ -87,7 +87,7 @@ def satisfied(batch: Batch) -> Floats:
     return whether_any(require(batch.clicks, "clicks") & long)
 
 
-@metric("outcome_success", need=Need.CLICKS)
+@metric("outcome_success", need=Need.CLICKS, reads=Reads.NOTHING)
 def outcome_success(batch: Batch) -> Floats:
     """Whether the search ended well, as the application told.
 
@@ -159,6 +159,7 @@ def click_depth(batch: Batch) -> Floats:
     bounds=(0.0, np.inf),
     buckets=DEPTH_BUCKETS,
     family="vector_scroll_depth",
+    reads=Reads.NOTHING,
 )
 def scroll_depth(batch: Batch) -> Floats:
     """Deepest position that the user scrolled to.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from monitor.metrics.arrays import discounts, linear_gains
 from monitor.metrics.batch import Batch, Floats, Ints, require
 from monitor.metrics.parameters import Interval
-from monitor.metrics.registry import Need, metric
+from monitor.metrics.registry import Need, Reads, metric
 
 EXACT_UP_TO = 8
 
@@ -38,7 +38,7 @@ def ild(batch: Batch, k: int | None) -> Floats:
     return scores
 
 
-@metric("alpha_ndcg", need=Need.JUDGMENTS, uses=("embeddings",))
+@metric("alpha_ndcg", need=Need.JUDGMENTS, uses=("embeddings",), reads=Reads.WHOLE_LIST)
 def alpha_ndcg(batch: Batch, k: int | None, *, alpha: Annotated[float, Interval(0, 1)] = 0.5) -> Floats:
     """NDCG in which a document gains less, the more it resembles one ranked above it.
 
@@ -68,7 +68,7 @@ def alpha_ndcg(batch: Batch, k: int | None, *, alpha: Annotated[float, Interval(
             scores[row] = np.nan
         elif len(wanted) and len(vectors):
             gains = linear_gains(grades[row, : len(vectors)])
-            scores[row] = _alpha_ndcg(gains, _directions(vectors), wanted, k, alpha)
+            scores[row] = _alpha_ndcg(gains, _directions(vectors[: len(gains)]), wanted, k, alpha)
     return scores
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from monitor.metrics.batch import Batch, Floats, require
-from monitor.metrics.registry import Need, metric
+from monitor.metrics.registry import Need, Reads, metric
 
 RESULTS_BUCKETS = (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 LATENCY_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -16,6 +16,7 @@ LABEL_DELAY_BUCKETS = (0.0, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 21600.0,
     bounds=(0.0, np.inf),
     buckets=RESULTS_BUCKETS,
     family="vector_results",
+    reads=Reads.NOTHING,
 )
 def results(batch: Batch) -> Floats:
     """Number of documents in the ranking.
@@ -33,7 +34,7 @@ def results(batch: Batch) -> Floats:
     return batch.lengths.astype(np.float64)
 
 
-@metric("empty", need=Need.IMPRESSION)
+@metric("empty", need=Need.IMPRESSION, reads=Reads.NOTHING)
 def empty(batch: Batch) -> Floats:
     """Whether the ranking had nothing in it; its mean is the zero-result rate.
 
@@ -56,6 +57,7 @@ def empty(batch: Batch) -> Floats:
     bounds=(0.0, np.inf),
     buckets=LATENCY_BUCKETS,
     family="vector_search_latency_seconds",
+    reads=Reads.NOTHING,
 )
 def latency(batch: Batch) -> Floats:
     """Time the search took, in seconds, as the backend told.
@@ -80,6 +82,7 @@ def latency(batch: Batch) -> Floats:
     buckets=LABEL_DELAY_BUCKETS,
     family="vector_label_delay_seconds",
     of_relevance=False,
+    reads=Reads.NOTHING,
 )
 def label_delay(batch: Batch) -> Floats:
     """Time from the impression to its first judgment, in seconds.

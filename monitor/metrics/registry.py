@@ -34,6 +34,18 @@ class Need(StrEnum):
     JUDGMENTS = "judgments"
 
 
+class Reads(StrEnum):
+    """Which ranks of a ranking decide a metric's score."""
+
+    NOTHING = "nothing"
+    FIRST_K = "first k"
+    WHOLE_LIST = "whole list"
+
+
+WHOLE_LIST_PARAMETERS = frozenset({("ideal", "retrieved"), ("unjudged", "condensed")})
+"""Parameters that make ranks below the cut-off matter."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Metric:
     """One metric as it was declared; there is one object for each, so identity is equality."""
@@ -46,6 +58,7 @@ class Metric:
     family: str
     """The name of its Prometheus histogram."""
     takes_k: bool
+    reads: Reads
     params: Mapping[str, Parameter] = field(repr=False)
     uses: frozenset[str]
     """Batch fields beyond those that come with the need."""
@@ -72,6 +85,14 @@ class Measure:
         """The canonical text, which `parse` reads back."""
         params = ",".join(f"{name}={_shown(value)}" for name, value in self.params)
         return self.metric.name + (f"({params})" if params else "") + (f"@{self.k}" if self.k else "")
+
+    @property
+    def depth(self) -> int | None:
+        """How many columns a batch needs for this measure; `None`: as many as its longest ranking has."""
+        if self.metric.reads is Reads.NOTHING:
+            return 0
+        below = self.metric.reads is Reads.WHOLE_LIST or not WHOLE_LIST_PARAMETERS.isdisjoint(self.params)
+        return None if below else self.k
 
     def score(self, batch: Batch) -> Floats:
         """Return one score a row, within the metric's bounds; NaN where it is undefined."""
@@ -104,6 +125,7 @@ def metric(
     uses: Iterable[str] = (),
     aliases: tuple[str, ...] = (),
     of_relevance: bool | None = None,
+    reads: Reads = Reads.FIRST_K,
 ) -> Callable[[AnyKernel], AnyKernel]:
     """Declare a kernel as a metric.
 
@@ -123,6 +145,7 @@ def metric(
             buckets=buckets,
             family=family or f"vector_{name}_avg",
             takes_k="k" in inspect.signature(kernel).parameters,
+            reads=reads,
             params={**parameters_of(kernel), **(RELEVANCE_PARAMETERS if of_relevance else {})},
             uses=frozenset(uses),
             aliases=aliases,

@@ -17,7 +17,7 @@ TWO_OR_MORE = [case for case in FRACTIONAL if len(case.ranking) >= 2]
 MANY_RELEVANT = make_cases(seed=3, count=60, grades=[0, 1, 1, 2], documents=150, judgments=120)
 FEW_RELEVANT = make_cases(seed=4, count=60, grades=[0, 1, 1.5, 3], documents=8, judgments=5)
 AROUND_EIGHT = [
-    c for c in make_cases(seed=5, count=60, grades=[1, 1.5, 3], judgments=11) if len(c.relevant) >= 7
+    c for c in make_cases(seed=5, count=120, grades=[1, 1.5, 3], judgments=11) if len(c.relevant) >= 7
 ]
 
 
@@ -115,6 +115,7 @@ ORACLES = [
     ("dedup_recall@4", each(plain.dedup_recall, 4), WHOLE),
     *((f"alpha_ndcg(alpha={a})", each(plain.alpha_ndcg, None, a), FEW_RELEVANT) for a in (0, 0.3, 0.5)),
     ("alpha_ndcg@4", each(plain.alpha_ndcg, 4, 0.5), AROUND_EIGHT),
+    ("alpha_ndcg(alpha=0)@4", each(plain.alpha_ndcg, 4, 0), AROUND_EIGHT),
     ("alpha_ndcg(alpha=1)@4", each(plain.ndcg, 4), [c for c in AROUND_EIGHT if c.vectors]),
     ("alpha_ndcg(unjudged=condensed)@3", condensed(plain.alpha_ndcg, 3, 0.5), FEW_RELEVANT),
     ("ild", each(plain.ild, None), WHOLE),

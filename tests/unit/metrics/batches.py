@@ -61,3 +61,9 @@ def padded(batch: Batch, columns: int) -> Batch:
             for name, padding in PADDING.items()
         },
     )
+
+
+def cut(batch: Batch, columns: int) -> Batch:
+    """Return the same rankings without the columns beyond some depth; all judgments stay."""
+    ranked = PADDING.keys() - {"ideal"}
+    return replace(batch, **{name: getattr(batch, name)[:, :columns] for name in ranked})

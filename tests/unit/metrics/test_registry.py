@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from monitor.metrics import ALIASES, METRICS, UNIT_BUCKETS, Batch, Need, judged_batch, metric, parse
-from tests.unit.metrics.batches import MEASURES, PADDING, SPECS, padded, random_batch, taken
+from tests.unit.metrics.batches import MEASURES, PADDING, SPECS, cut, padded, random_batch, taken
 
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=list(METRICS))
 every_measure = pytest.mark.parametrize("measure", MEASURES, ids=list(SPECS))
@@ -95,6 +95,16 @@ def test_more_padding_changes_nothing(measure, batch):
     np.testing.assert_allclose(measure.score(padded(batch, 7)), measure.score(batch), rtol=1e-12)
 
 
+@measures_where(lambda measure: measure.depth is not None)
+def test_ranks_below_a_measures_depth_change_nothing(measure, batch):
+    np.testing.assert_allclose(measure.score(cut(batch, measure.depth)), measure.score(batch), rtol=1e-12)
+
+
+@measures_where(lambda measure: measure.depth is None and measure.k in {3, 5})
+def test_a_measure_of_the_whole_list_reads_below_its_cut_off(measure, batch):
+    assert not np.array_equal(measure.score(cut(batch, measure.k)), measure.score(batch), equal_nan=True)
+
+
 @every_measure
 def test_the_order_of_rows_changes_nothing(measure, batch):
     order = np.random.default_rng(1).permutation(len(batch)).tolist()
@@ -162,6 +172,8 @@ def test_skip_leaves_out_exactly_the_rows_without_a_relevant_judgment(measure, b
         max_size=4,
     )
 )
+@example([[1.7e308] * 6])
+@example([[5e-324, 0.0, -1.7e308]])
 def test_no_grade_however_odd_makes_a_score_of_relevance_undefined(rankings):
     batch = judged_batch(rankings)
     for measure in GRADED_ONLY:

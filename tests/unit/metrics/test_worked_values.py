@@ -88,6 +88,16 @@ def test_a_near_duplicate_above_costs_alpha_ndcg_what_it_does_not_cost_ndcg():
     )
 
 
+@pytest.mark.parametrize(("relevant", "best"), [(8, 1 + 1 / np.log2(3)), (9, None)])
+def test_the_best_order_is_exact_up_to_8_relevant_documents_and_greedy_above(relevant, best):
+    between_both_others = [1, 1]
+    vectors = np.array([between_both_others, [1, 0], [0, 1], *[[0, 0]] * (relevant - 3)], dtype=np.float32)
+    grades = [1.1, 1, 1, *[0.01] * (relevant - 3)]
+    reached = 1.1 + (1 - np.sqrt(0.5)) / np.log2(3)
+    score = parse("alpha_ndcg(alpha=0)@2").score(judged_batch([grades], embeddings=[vectors]))
+    assert score == pytest.approx(reached / (best or reached))
+
+
 def test_a_label_that_was_there_before_the_impression_has_no_delay():
     delays = np.array([-10.0, 0.0, 5.0, np.nan])
     scores = parse("label_delay").score(Batch(lengths=np.zeros(4, dtype=np.int64), label_delay=delays))
