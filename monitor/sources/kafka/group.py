@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
@@ -14,7 +15,7 @@ from monitor.sources.base import SourceError
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.checks import check_equal, partition_counts
 from monitor.sources.kafka.client import Settings, admin_client, refusal
-from monitor.sources.kafka.offsets import NEVER, Log, at_start, committed, logs, resume
+from monitor.sources.kafka.offsets import NEVER, Committed, Log, at_start, committed, logs, resume
 from monitor.sources.kafka.reader import Fetched, Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
@@ -25,6 +26,14 @@ COMMIT_SECONDS = 5.0
 SETTLE_SECONDS = 20.0
 RETRY_SECONDS = 0.5
 SMALL_LAG = 1_000
+
+
+class Beginning(NamedTuple):
+    """Where a partition is read from, and what that was decided on."""
+
+    start: Start
+    stored: Committed
+    held: Log
 
 
 class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # aiokafka is not typed
@@ -110,9 +119,9 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         while epoch == self._epoch:
             try:
                 async with asyncio.timeout(SETTLE_SECONDS):
-                    held, starts = await self._starts(given)
+                    beginnings = await self._beginnings(given)
                     # At once: a crash before the first commit must not move the start of a new group.
-                    fresh = {place: (start.offset, "") for place, start in starts.items() if start.fresh}
+                    fresh = {place: (b.start.offset, "") for place, b in beginnings.items() if b.start.fresh}
                     await self._commit(epoch, fresh)
             except SourceError:
                 raise
@@ -123,18 +132,16 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             if epoch == self._epoch:
-                self._begin(held, starts)
+                self._begin(beginnings)
             return
 
-    async def _starts(
-        self, given: Collection[TopicPartition]
-    ) -> tuple[dict[TopicPartition, Log], dict[TopicPartition, Start]]:
+    async def _beginnings(self, given: Collection[TopicPartition]) -> dict[TopicPartition, Beginning]:
         async with admin_client(self._settings) as admin:
             counts = await partition_counts(admin, self._roles)
             check_equal(counts, self._roles)
             self._total = sum(counts.values())
             if not given:
-                return {}, {}
+                return {}
             stored = await committed(admin, self._config.group_id, given)
         held = await logs(self.consumer, given)
         new = {place: there for place, there in held.items() if stored[place].offset == NEVER}
@@ -142,21 +149,24 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             place: Start(offset, "", fresh=True, from_beginning=offset == held[place].first)
             for place, offset in (await at_start(self.consumer, self._config.start, new)).items()
         }
-        for place in set(given) - set(new):
-            starts[place], missing = resume(stored[place], held[place])
-            if starts[place].offset != stored[place].offset:
-                self.miss(place, missing, stored[place].offset, starts[place].offset)
-        return held, starts
+        return {
+            place: Beginning(
+                starts.get(place) or resume(stored[place], held[place]), stored[place], held[place]
+            )
+            for place in given
+        }
 
-    def _begin(self, held: Mapping[TopicPartition, Log], starts: Mapping[TopicPartition, Start]) -> None:
+    def _begin(self, beginnings: Mapping[TopicPartition, Beginning]) -> None:
         now = self.heard_at = time.monotonic()
-        for place, start in starts.items():
-            self.ledger.begin(place, start.offset, held[place].end, now)
+        for place, (start, stored, held) in beginnings.items():
+            self.ledger.begin(place, start.offset, held.end, now)
             self.consumer.seek(Place(*place), start.offset)
             self.consumer.resume(Place(*place))
+            if not start.fresh and start.offset != stored.offset:
+                self.miss(place, stored.offset, start.offset)
         self._settled = True
-        self._news = starts
-        log.info("reading %d of %d event partitions", len(starts), self._total)
+        self._news = {place: beginning.start for place, beginning in beginnings.items()}
+        log.info("reading %d of %d event partitions", len(beginnings), self._total)
         if self.lacks_partitions:
             log.warning("%s", self.lacks_partitions)
 

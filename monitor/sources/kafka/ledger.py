@@ -39,6 +39,9 @@ class Ledger:
         self._partitions: dict[TopicPartition, Progress] = {}
         self._seen_at = 0.0
 
+    def __contains__(self, place: object) -> bool:
+        return place in self._partitions
+
     def __iter__(self) -> Iterator[TopicPartition]:
         return iter(self._partitions)
 
@@ -106,8 +109,8 @@ class Ledger:
             if not progress.lag and now - progress.fetched_at <= seconds <= now - progress.brought_at
         )
 
-    def stuck(self, now: float, seconds: float) -> bool:
-        """Whether a partition has records left and has not moved for so long."""
-        return any(
-            progress.lag and now - progress.moved_at >= seconds for progress in self._partitions.values()
+    def still_seconds(self, now: float) -> float:
+        """How long a partition that has records left has not moved; the longest of them."""
+        return max(
+            (now - progress.moved_at for progress in self._partitions.values() if progress.lag), default=0.0
         )

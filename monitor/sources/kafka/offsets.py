@@ -66,21 +66,20 @@ async def at_start(
     return {place: found[place].offset if found[place] else there.end for place, there in held.items()}
 
 
-def resume(stored: Committed, held: Log) -> tuple[Start, int]:
-    """Where to go on, and how many records are gone that stood between there and the committed offset.
+def resume(stored: Committed, held: Log) -> Start:
+    """Where to go on: at the committed offset, or at the first that is left after it.
 
     >>> resume(Committed(7, "state"), Log(first=0, end=10))
-    (Start(offset=7, metadata='state', fresh=False, from_beginning=False), 0)
+    Start(offset=7, metadata='state', fresh=False, from_beginning=False)
     >>> resume(Committed(7, "state"), Log(first=9, end=10))
-    (Start(offset=9, metadata='state', fresh=False, from_beginning=True), 2)
+    Start(offset=9, metadata='state', fresh=False, from_beginning=True)
 
     Beyond the end the topic is another one of the same name: what was stored says nothing about it.
 
     >>> resume(Committed(70, "state"), Log(first=0, end=10))
-    (Start(offset=0, metadata='', fresh=False, from_beginning=True), 0)
+    Start(offset=0, metadata='', fresh=False, from_beginning=True)
     """
     if stored.offset > held.end:
-        return Start(held.first, "", fresh=False, from_beginning=True), 0
+        return Start(held.first, "", fresh=False, from_beginning=True)
     offset = max(stored.offset, held.first)
-    start = Start(offset, stored.metadata, fresh=False, from_beginning=offset == held.first)
-    return start, offset - stored.offset
+    return Start(offset, stored.metadata, fresh=False, from_beginning=offset == held.first)

@@ -87,6 +87,11 @@ class Reader:
         if self.ledger.see(stamps, now):
             self.heard_at = now
 
+    def quiet_seconds(self, now: float) -> float:
+        """How long there has been no sign of life, for which a new client might be the cure."""
+        still = 0.0 if self.undecodable else self.ledger.still_seconds(now)
+        return max(now - self.heard_at, still)
+
     def hold(self, now: float) -> None:
         """Note that records are left waiting on purpose."""
         self.ledger.touch(now)
@@ -144,7 +149,7 @@ class Reader:
         """Go on from the earliest record where retention has overtaken the position."""
         epoch = self._epoch
         try:
-            held = await logs(self.consumer, list(places))
+            held = await logs(self.consumer, [place for place in places if place in self.ledger])
         except (KafkaError, OSError) as error:
             log.debug("the ends of the log cannot be read: %r", error)
             return
@@ -153,19 +158,20 @@ class Reader:
         for place, there in held.items():
             position = self.ledger.position(place)
             if not there.first <= position <= there.end:
-                self.miss(place, max(0, there.first - position), position, there.first)
+                self.miss(place, position, there.first)
                 self.ledger.jump(place, there.first, time.monotonic())
         self.rewind(held)
 
-    def miss(self, place: TopicPartition, count: int, wanted: int, offset: int) -> None:
+    def miss(self, place: TopicPartition, wanted: int, first: int) -> None:
         """Count and log records that are gone."""
+        count = max(0, first - wanted)
         self.skipped[place] = self.skipped.get(place, 0) + count
         log.warning(
             "%s[%d]: offset %d is gone from the log, %d records are missing; going on from %d",
             *place,
             wanted,
             count,
-            offset,
+            first,
         )
 
     async def close(self) -> None:

@@ -2,10 +2,9 @@
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-
-from aiokafka.errors import KafkaError
 
 from monitor.config import KafkaConfig
 from monitor.sources.base import SourceError
@@ -15,6 +14,7 @@ from monitor.sources.kafka.group import GroupReader
 from monitor.sources.kafka.judgments import JudgmentsReader
 from monitor.sources.kafka.reader import Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
+from monitor.sources.kafka.watchdog import Watchdog
 from monitor.stream.records import Role
 
 OPEN_SECONDS = 30.0
@@ -24,10 +24,11 @@ LONGEST_RETRY_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The two readers that share a fate."""
+    """The two readers that share a fate, and what watches over them."""
 
     group: GroupReader
     judgments: JudgmentsReader | None
+    watchdog: Watchdog
 
     @property
     def readers(self) -> list[Reader]:
@@ -35,11 +36,16 @@ class Session:
 
     async def close(self) -> None:
         """End within a few seconds, whether brokers answer or not."""
-        await asyncio.gather(*(reader.close() for reader in self.readers))
+        await asyncio.gather(self.watchdog.stop(), *(reader.close() for reader in self.readers))
 
 
 async def connect(
-    config: KafkaConfig, notices: Notices, longest_delay_seconds: float, waiting: Callable[[Waiting], None]
+    config: KafkaConfig,
+    notices: Notices,
+    *,
+    longest_delay_seconds: float,
+    stuck_seconds: float,
+    waiting: Callable[[Waiting], None],
 ) -> Session:
     """Open a session, trying again until it works. Raises SourceError for what cannot heal."""
     chosen = settings(config)
@@ -47,22 +53,24 @@ async def connect(
     while True:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                session = await _open(config, chosen, notices, longest_delay_seconds)
+                group, judgments = await _open(config, chosen, notices, longest_delay_seconds)
         except Waiting as error:
             waiting(error)
-        except (KafkaError, OSError) as error:
+        except SourceError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a broker on its way up makes aiokafka raise many things
             if why := refusal(error):
                 raise SourceError(why) from None
             waiting(no_broker(config.bootstrap_servers, str(error) or type(error).__name__))
         else:
-            return session
+            return Session(group, judgments, Watchdog(functools.partial(probe, chosen), stuck_seconds))
         await asyncio.sleep(delay)
         delay = min(delay * 2, LONGEST_RETRY_SECONDS)
 
 
 async def _open(
     config: KafkaConfig, chosen: Settings, notices: Notices, longest_delay_seconds: float
-) -> Session:
+) -> tuple[GroupReader, JudgmentsReader | None]:
     await probe(chosen)
     roles = config.topics.roles()
     async with admin_client(chosen) as admin:
@@ -81,4 +89,4 @@ async def _open(
             unwind.push_async_callback(judgments.close)
             await judgments.start([(topic, number) for topic in topics for number in range(counts[topic])])
         unwind.pop_all()
-    return Session(group, judgments)
+    return group, judgments

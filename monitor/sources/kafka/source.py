@@ -15,8 +15,6 @@ from monitor.stream.records import Role, Start, TopicPartition
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.2
-SILENCE_SECONDS = 10.0
-"""After so long without an answer an outage is logged."""
 FAILURES = 25
 """Failed fetches in a row after which the client is taken for broken."""
 
@@ -102,7 +100,7 @@ class KafkaSource:
         if self._connecting.done():
             self._session, self._connecting = self._connecting.result(), None
             self._polled_at = time.monotonic()
-            self._notices.over(self._reason, f"connected to {self._config.bootstrap_servers}")
+            self._answers()
         return self._session
 
     def _deliver(
@@ -125,20 +123,15 @@ class KafkaSource:
             for place, count in reader.skipped.items():
                 self.skipped_records[place] = self.skipped_records.get(place, 0) + count
             reader.skipped.clear()
-        silent = max(now - reader.heard_at for reader in session.readers)
-        if silent >= SILENCE_SECONDS:
-            self._notices.say(
-                "silence", f"nothing heard from {self._config.bootstrap_servers} for {silent:.0f} s"
-            )
-        else:
-            self._notices.over("silence", f"{self._config.bootstrap_servers} answers again")
-        stuck = any(
-            reader.ledger.stuck(now, self._stuck_seconds) and not reader.undecodable
-            for reader in session.readers
-        )
-        if stuck or silent >= self._stuck_seconds or any(r.failures >= FAILURES for r in session.readers):
-            log.warning("reading has made no progress; connecting anew")
+        quiet_seconds = max(reader.quiet_seconds(now) for reader in session.readers)
+        broken = any(reader.failures >= FAILURES for reader in session.readers)
+        if session.watchdog.bites(now, quiet_seconds) or broken:
+            log.warning("reading makes no progress: connecting anew")
             self._connect(session)
+        elif session.watchdog.unreachable:
+            self._wait(session.watchdog.unreachable)
+        else:
+            self._answers()
 
     def _connect(self, old: Session | None) -> None:
         self._session = None
@@ -150,11 +143,20 @@ class KafkaSource:
     async def _reconnect(self) -> Session:
         if self._closing is not None:
             await asyncio.shield(self._closing)
-        return await connect(self._config, self._notices, self._longest_delay_seconds, self._wait)
+        return await connect(
+            self._config,
+            self._notices,
+            longest_delay_seconds=self._longest_delay_seconds,
+            stuck_seconds=self._stuck_seconds,
+            waiting=self._wait,
+        )
 
     def _wait(self, waiting: Waiting) -> None:
         self._reason = waiting.what
         self._notices.say(waiting.what, f"{waiting.what}: {waiting.cause}" if waiting.cause else waiting.what)
+
+    def _answers(self) -> None:
+        self._notices.over(self._reason, f"broker {self._config.bootstrap_servers} answers")
 
     async def commit(self, offsets: Mapping[TopicPartition, tuple[int, str]]) -> bool:
         """Store an offset and metadata for each partition, in one attempt of 5 s; whether it was taken."""
@@ -166,6 +168,8 @@ class KafkaSource:
         if session is None or self._failure:
             return SourceStatus(ready=False, reason=self._reason)
         lag = {place: count for reader in session.readers for place, count in reader.ledger.lag().items()}
+        if session.watchdog.unreachable:
+            return SourceStatus(ready=False, reason=session.watchdog.unreachable.what, lag=lag)
         judgments = session.judgments
         if judgments and judgments.behind:
             return SourceStatus(ready=False, reason=f"reading judgments: {judgments.behind} left", lag=lag)
@@ -179,7 +183,7 @@ class KafkaSource:
         if self._session is None:
             return False
         now = time.monotonic()
-        return any(reader.ledger.stuck(now, seconds) for reader in self._session.readers)
+        return any(reader.ledger.still_seconds(now) >= seconds for reader in self._session.readers)
 
     async def stop(self) -> None:
         """Leave the group and hang up, within 5 s even when no broker answers."""
@@ -189,5 +193,6 @@ class KafkaSource:
         if self._connecting is not None:
             self._connecting.cancel()
         ends = [task for task in (self._closing, self._connecting) if task is not None]
-        if ends:
-            await asyncio.gather(*ends, return_exceptions=True)
+        for result in await asyncio.gather(*ends, return_exceptions=True):
+            if isinstance(result, Session):
+                await result.close()
