@@ -22,7 +22,7 @@ endif
 help: ## This list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
-demo: $(VENV)/.core ## Run the demo: simulator, page and /metrics, no broker (DEMO_ARGS="--port 9200")
+demo: $(VENV)/.core ## Run the demo: simulator, page and /metrics, no broker (DEMO_ARGS="--listen 127.0.0.1:9200")
 	$(BIN)/ranking-monitor demo $(DEMO_ARGS)
 
 test: lint ## Lint, then every test (PYTEST_ARGS="-k windows -x" chooses)

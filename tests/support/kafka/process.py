@@ -18,7 +18,7 @@ class Process:
         self._guard: subprocess.Popen[bytes] | None = None
 
     def __str__(self) -> str:
-        return f"a process of java with the jars in {self.libs}"
+        return f"a process of java with the jars in {os.path.relpath(self.libs)}"
 
     def start(self) -> None:
         """Start the broker without waiting for it; the first time its log folder is formatted."""
