@@ -16,7 +16,7 @@ from monitor import __version__
 from monitor.config import Config, ConfigError
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
-from monitor.pump import feed
+from monitor.pump import ease_garbage_collection, feed
 from monitor.sources.base import Source
 from monitor.stream.engine import Engine
 from monitor.stream.windows import Window
@@ -57,6 +57,7 @@ class Daemon:
         server = _Server(uvicorn.Config(create_app(self), log_config=None, timeout_graceful_shutdown=1))
         serving = asyncio.create_task(server.serve([listener]))
         watching = asyncio.create_task(self._watch.run())
+        ease_garbage_collection()
         try:
             await self._source.start()
             started()

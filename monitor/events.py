@@ -141,17 +141,18 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
     ts: float | datetime = event.ts
     if isinstance(ts, datetime):
         ts = ts.timestamp()
-    if ts > MILLISECONDS_ABOVE:
+    elif ts > MILLISECONDS_ABOVE:
         ts /= 1000.0
     if ts < 0:
         return Rejected(Reason.INVALID_FIELD)
     if ts > now + MAX_AHEAD_SECONDS:
         return Rejected(Reason.FUTURE_TS)
     event.ts = ts
-    if isinstance(event, Click | Dwell) and event.key is None and event.position is None:
+    if isinstance(event, Impression):
+        return event if event.embeddings is None else _with_matrix(event)
+    # A tuple, for `Click | Dwell` would be built anew for each record.
+    if isinstance(event, (Click, Dwell)) and event.key is None and event.position is None:
         return Rejected(Reason.MISSING_FIELD)
-    if isinstance(event, Impression) and event.embeddings is not None:
-        return _with_matrix(event)
     return event
 
 
@@ -205,9 +206,9 @@ def _reason(raw: bytes, error: Exception) -> Reason:
         return Reason.NOT_OBJECT
     if message.endswith("at `$.type`"):
         return Reason.UNKNOWN_TYPE
-    if "missing required field" in message:
+    if message.startswith("Object missing required field"):
         return Reason.MISSING_FIELD
-    if "out of range" in message:
+    if message.startswith("Number out of range"):
         return Reason.NOT_FINITE
     if f"`str` of length <= {MAX_ID_LENGTH}" in message:
         return Reason.ID_TOO_LONG
@@ -218,8 +219,9 @@ def _reason(raw: bytes, error: Exception) -> Reason:
 
 def _only_not_finite(raw: bytes) -> bool:
     """Many producers write NaN and Infinity, which JSON does not have: say so rather than 'not JSON'."""
+    found: list[str] = []
     try:
-        json.loads(raw)
+        json.loads(raw, parse_constant=found.append)
     except (ValueError, RecursionError):
         return False
-    return True
+    return bool(found)

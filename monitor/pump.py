@@ -1,5 +1,7 @@
 """One step of the flow: what a source brought goes through the engine."""
 
+import gc
+
 from monitor.sources.base import Poll
 from monitor.stream.engine import Engine
 
@@ -15,3 +17,10 @@ def feed(engine: Engine, poll: Poll) -> None:
         engine.finish(poll.now)
     else:
         engine.advance(poll.now)
+
+
+def ease_garbage_collection() -> None:
+    """Look for cycles rarely: what is held makes none, and to walk a million impressions is not free."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1000)

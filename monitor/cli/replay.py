@@ -13,7 +13,7 @@ from monitor.cli.summary import summary
 from monitor.config import Config, load
 from monitor.export.collector import render_text
 from monitor.export.windows import write_windows
-from monitor.pump import feed
+from monitor.pump import ease_garbage_collection, feed
 from monitor.sources.base import Source
 from monitor.sources.jsonl import JsonlSource
 from monitor.stream.engine import Engine
@@ -51,6 +51,7 @@ def replay(
 
 async def _replay(source: Source, config: Config) -> Engine:
     await source.start()
+    ease_garbage_collection()
     engine = Engine(config, source.roles)
     try:
         finished = False

@@ -175,6 +175,7 @@ class Engine:
         others = progress.watermark.reached_by_others(partition)
         # The watermark moves with every record, so that a fate does not depend on how records are chunked.
         reached, watermark = part.clock.reached, progress.watermark.value
+        decided = watermark
         first = chunk.records[0]
         newest = -math.inf
         for record in chunk.records:
@@ -187,6 +188,10 @@ class Engine:
             if isinstance(event, Impression):
                 self._impression(event, progress, books, watermark, now)
             elif isinstance(event, Judgment):
+                if event.ts < watermark and decided < watermark:
+                    # It comes after its time: what has passed is decided without it.
+                    self._advance(progress, watermark, now)
+                    decided = watermark
                 books.fates["judgment", intake.judge(event, self._table)] += 1
                 part.saw_judgment(record.offset)
             else:
@@ -201,6 +206,8 @@ class Engine:
         part.position = chunk.records[-1].offset + 1
         if newest > -math.inf:
             part.chunks.append((first.offset, newest))
+        # Now, not at the end of the poll: the next chunk may bring judgments, or more of this partition.
+        self._advance(progress, progress.watermark.advance(), now)
         self._cover(part, first.timestamp / 1000 if first.timestamp > 0 else now)
         self._books.judgments_evicted += self._table.evict()
         self._keep_bounds(now)

@@ -12,14 +12,17 @@ SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
 
 def hold(event: Impression, label_set: int, *, keep_embeddings: bool) -> tuple[Held, bool]:
     """The impression as it is held, and whether a key stood in its ranking twice."""
-    keys = [hash(item) if isinstance(item, str) else hash(item.key) for item in event.ranked]
-    first = dict.fromkeys(keys)
-    repeated = len(first) < len(keys)
+    try:
+        keys = list(map(hash, event.ranked))
+    except TypeError:  # pairs of key and score, which have no hash
+        keys = [hash(item) if isinstance(item, str) else hash(item.key) for item in event.ranked]
+    repeated = len(set(keys)) < len(keys)
+    first = dict.fromkeys(keys) if repeated else keys
     held = Held(
         hash(event.impression_id),
         hash(event.query_id),
         event.ts,
-        array("q", first if repeated else keys),
+        array("q", first),
         label_set,
     )
     if event.latency_seconds is not None:

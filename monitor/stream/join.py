@@ -2,9 +2,9 @@
 
 import math
 from array import array
-from collections import deque
+from bisect import bisect_left
 from heapq import heappop, heappush
-from itertools import count
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from monitor.stream.plan import Plan
 
 CLICK, DWELL, OUTCOME = range(3)
 KINDS = ("click", "dwell", "outcome")
+_ts = attrgetter("ts")
 
 Interaction = tuple[int, int, bool, float]
 """Kind, key's hash or position, whether it is a position, and ts: two that agree in all are one."""
@@ -70,6 +71,11 @@ class Held:
             return -1
 
 
+def _passed(queue: list[Held], delay: float, watermark: float) -> int:
+    """How many of a queue have a deadline that the watermark has passed."""
+    return bisect_left(queue, watermark, key=lambda held: held.ts + delay)
+
+
 class Task:
     """The impressions and interactions of one partition number, and what is due when time passes.
 
@@ -80,9 +86,9 @@ class Task:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._held: dict[int, Held] = {}
-        self._arrivals: list[tuple[float, int, Held]] = []
-        self._number = count()
-        self._queues: list[deque[Held]] = [deque() for _ in plan.stages[1:]]
+        self._arrivals: dict[int, list[Held]] = {}
+        """Second of event time -> impressions that came for it, in no order."""
+        self._queues: list[list[Held]] = [[] for _ in plan.stages[1:]]
         self._waiting: dict[int, dict[Interaction, Payload]] = {}
         self._waiting_by_ts: list[tuple[float, int, Interaction]] = []
         self.pending = 0
@@ -98,7 +104,7 @@ class Task:
     def hold(self, held: Held) -> None:
         """Take an impression in, with the interactions that were waiting for it."""
         self._held[held.id] = held
-        heappush(self._arrivals, (held.ts, next(self._number), held))
+        self._arrivals.setdefault(int(held.ts), []).append(held)
         waiting = self._waiting.get(held.id)
         if waiting:
             mine = [i for i in waiting if abs(i[3] - held.ts) <= self._plan.attribution]
@@ -129,35 +135,47 @@ class Task:
 
     def due(self, watermark: float) -> list[tuple[int, list[Held]]]:
         """The stages whose deadline the watermark has passed, each with its impressions by ts."""
-        decided: list[Held] = []
-        while self._arrivals and self._arrivals[0][0] < watermark:
-            decided.append(heappop(self._arrivals)[2])
+        decided = self._arrived(watermark)
         stages = [(0, decided)]
         for number, queue in enumerate(self._queues, start=1):
             queue.extend(decided)
             delay = self._plan.stages[number].delay
-            decided = []
-            while queue and queue[0].ts + delay < watermark:
-                decided.append(queue.popleft())
+            due = _passed(queue, delay, watermark)
+            decided = queue[:due]
+            del queue[:due]
             stages.append((number, decided))
         for held in decided:
             del self._held[held.id]
         return [(number, decided) for number, decided in stages if decided]
+
+    def _arrived(self, watermark: float) -> list[Held]:
+        """Take out what arrived for the time before the watermark."""
+        arrived: list[Held] = []
+        for second in [second for second in self._arrivals if second < watermark]:
+            bucket = self._arrivals.pop(second)
+            if second + 1 > watermark:
+                if rest := [held for held in bucket if held.ts >= watermark]:
+                    self._arrivals[second] = rest
+                bucket = [held for held in bucket if held.ts < watermark]
+            arrived += bucket
+        arrived.sort(key=_ts)
+        return arrived
 
     def oldest(self) -> float:
         """When the impression was shown that would be evicted next."""
         for queue in reversed(self._queues):
             if queue:
                 return queue[0].ts
-        return self._arrivals[0][0] if self._arrivals else math.inf
+        return float(min(self._arrivals, default=math.inf))
 
     def evict(self, number_of: int) -> list[tuple[int, list[Held]]]:
         """Decide the oldest impressions early, as if time had passed: the stages they had left."""
         taken: list[list[Held]] = []
         for queue in reversed(self._queues):
-            taken.append([queue.popleft() for _ in range(min(number_of, len(queue)))])
+            taken.append(queue[:number_of])
+            del queue[:number_of]
             number_of -= len(taken[-1])
-        taken.append([heappop(self._arrivals)[2] for _ in range(min(number_of, len(self._arrivals)))])
+        taken.append(self._take_oldest_arrivals(number_of))
         stages: list[tuple[int, list[Held]]] = []
         decided: list[Held] = []
         for number, joining in enumerate(reversed(taken)):
@@ -167,6 +185,17 @@ class Task:
         for held in decided:
             del self._held[held.id]
         return stages
+
+    def _take_oldest_arrivals(self, number_of: int) -> list[Held]:
+        taken: list[Held] = []
+        while self._arrivals and len(taken) < number_of:
+            second = min(self._arrivals)
+            bucket = sorted(self._arrivals.pop(second), key=_ts)
+            cut = number_of - len(taken)
+            taken += bucket[:cut]
+            if bucket[cut:]:
+                self._arrivals[second] = bucket[cut:]
+        return taken
 
     def expire(self, watermark: float) -> list[Interaction]:
         """The interactions whose impression can no longer come."""

@@ -1,14 +1,13 @@
 """The judgment table: who graded what, read as it stood at any deadline that is still to come."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monitor.metrics import Floats
+from monitor.metrics import Bools, Floats, Ints
 
 Combine = Literal["mean", "median"]
 Rows = NDArray[np.void]
@@ -20,14 +19,15 @@ MAX_CACHED_GRADES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Qrels:
-    """What is known of one query at one deadline."""
+    """What is known of one query at one deadline, by key in ascending order."""
 
-    grades: dict[int, float]
+    keys: Ints
+    grades: Floats
+    targets: Ints
+    """The identity of each document: its target, or its own key."""
     ideal: Floats
     """All grades, highest first."""
     relevant: int
-    targets: dict[int, int]
-    """Key to identity, where one was told."""
     relevant_targets: int
     """Distinct identities among the relevant; -1 where no judgment names a target."""
     first_ts: float
@@ -125,22 +125,12 @@ class JudgmentTable:
         entry.since = rows["ts"][known].max(initial=-math.inf)
         entry.until = rows["ts"][~known].min(initial=math.inf)
         entry.view = _qrels(rows[known], self._combine)
-        self._cached_grades += len(entry.view.grades) if entry.view else 0
+        self._cached_grades += len(entry.view.keys) if entry.view else 0
         if self._cached_grades > MAX_CACHED_GRADES:
             self._cached_grades = 0
             for other in self._queries.values():
                 if other is not entry:
                     other.forget_view()
-
-
-def _newest(rows: Rows) -> Rows:
-    """The newest by arrival for each key and assessor."""
-    last = {(key, assessor): i for i, (key, assessor) in enumerate(zip(*_pair(rows), strict=True))}
-    return rows[list(last.values())]
-
-
-def _pair(rows: Rows) -> tuple[list[int], list[int]]:
-    return rows["key"].tolist(), rows["assessor"].tolist()
 
 
 def _still_needed(rows: Rows, horizon: float) -> Rows:
@@ -158,28 +148,46 @@ def _still_needed(rows: Rows, horizon: float) -> Rows:
 
 
 def _qrels(rows: Rows, combine: Combine) -> Qrels | None:
-    rows = _newest(rows)
-    rows = rows[~np.isnan(rows["grade"])]
+    # Stable, so that of one key and assessor the newest by arrival stands last.
+    rows = rows[np.lexsort((rows["assessor"], rows["key"]))]
+    keys, assessors = rows["key"], rows["assessor"]
+    newest = np.ones(len(rows), dtype=bool)
+    newest[:-1] = (keys[:-1] != keys[1:]) | (assessors[:-1] != assessors[1:])
+    rows = rows[newest & ~np.isnan(rows["grade"])]
     if not len(rows):
         return None
-    keys = rows["key"].tolist()
-    grades = dict(zip(keys, rows["grade"].tolist(), strict=True))
-    if len(grades) < len(keys):
-        grades = dict(_combined(rows, combine))
-    targets = {int(row["key"]): int(row["target"]) for row in rows if row["target"] != NO_TARGET}
-    identities = {targets.get(key, key) for key, grade in grades.items() if grade > 0}
-    ideal = np.sort(np.fromiter(grades.values(), dtype=float))[::-1]
+    keys = np.ascontiguousarray(rows["key"])
+    grades = np.ascontiguousarray(rows["grade"])
+    first = np.ones(len(keys), dtype=bool)
+    first[1:] = keys[1:] != keys[:-1]
+    targets = _targets(rows, first)
+    if not first.all():
+        grades = _combined(grades, np.flatnonzero(first), combine)
+        keys = keys[first]
+    told = targets != NO_TARGET
+    identities = np.where(told, targets, keys)
+    relevant = grades > 0
     return Qrels(
+        keys=keys,
         grades=grades,
-        ideal=ideal,
-        relevant=int(np.count_nonzero(ideal > 0)),
-        targets=targets,
-        relevant_targets=len(identities) if targets else -1,
+        targets=identities,
+        ideal=np.sort(grades)[::-1],
+        relevant=int(np.count_nonzero(relevant)),
+        relevant_targets=len(np.unique(identities[relevant])) if told.any() else -1,
         first_ts=float(rows["ts"].min()),
     )
 
 
-def _combined(rows: Rows, combine: Combine) -> Iterator[tuple[int, float]]:
-    middle = np.mean if combine == "mean" else np.median
-    for key in np.unique(rows["key"]):
-        yield int(key), float(middle(rows["grade"][rows["key"] == key]))
+def _targets(rows: Rows, first: Bools) -> Ints:
+    """The identity of each key, where any of its assessors told one; of several the last."""
+    targets: Ints = np.zeros(np.count_nonzero(first), dtype=np.int64)
+    place = np.cumsum(first) - 1
+    told = rows["target"] != NO_TARGET
+    targets[place[told]] = rows["target"][told]
+    return targets
+
+
+def _combined(grades: Floats, starts: Ints, combine: Combine) -> Floats:
+    """One grade for each key from those of its assessors."""
+    parts = np.split(grades, starts[1:])
+    return np.array([part.mean() if combine == "mean" else np.median(part) for part in parts])

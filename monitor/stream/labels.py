@@ -15,7 +15,9 @@ class LabelSets:
         self.values: list[tuple[str, ...]] = []
         self.overflow = dict.fromkeys(names, 0)
         self._known: dict[str, set[str]] = {name: set() for name in names}
-        self._numbers: dict[tuple[str, ...], int] = {}
+        self._numbers: dict[tuple[str | None, ...], int] = {}
+        """By the values as sent, and as exported."""
+        self._nothing = (None,) * len(names)
         if not names:
             self.number(None)
 
@@ -24,21 +26,27 @@ class LabelSets:
 
     def number(self, labels: Mapping[str, str] | None) -> int:
         """The number of an impression's label set."""
-        labels = labels or {}
-        values = tuple([self._value(name, labels.get(name)) for name in self.names])
+        sent = tuple([labels.get(name) for name in self.names]) if labels else self._nothing
+        number = self._numbers.get(sent)
+        return self._new(sent) if number is None else number
+
+    def _new(self, sent: tuple[str | None, ...]) -> int:
+        values = tuple([self._bounded(name, value) for name, value in zip(self.names, sent, strict=True)])
         number = self._numbers.get(values)
         if number is None:
             number = self._numbers[values] = len(self.values)
             self.values.append(values)
+        if OTHER not in values:
+            # What overflows is not remembered: it is counted each time, and there is no end to it.
+            self._numbers[sent] = number
         return number
 
-    def _value(self, name: str, value: str | None) -> str:
-        if not value:
-            return UNKNOWN
+    def _bounded(self, name: str, value: str | None) -> str:
         known = self._known[name]
-        if value not in known:
-            if len(known) >= MAX_VALUES:
-                self.overflow[name] += 1
-                return OTHER
-            known.add(value)
+        if not value or value in known:
+            return value or UNKNOWN
+        if len(known) >= MAX_VALUES:
+            self.overflow[name] += 1
+            return OTHER
+        known.add(value)
         return value

@@ -39,10 +39,16 @@ class Observations:
         """Add a stage's scores; those that were counted before a restart go to the windows only."""
         stage = self._plan.stages[number]
         ts, label_sets = scored.ts, scored.label_sets
-        self.windows.observe(task, number, ts, label_sets, scored.values)
+        slots = np.floor(ts / self.windows.slot) * self.windows.slot
+        for slot in np.unique(slots).tolist():
+            rows = slots == slot
+            cells = Cells(stage.columns)
+            cells.observe(label_sets[rows], scored.values[rows])
+            self.windows.add(task, number, slot, cells)
+            if counted:
+                self.cells.merge(cells, stage.first_column)
         if not counted:
             return
-        self.cells.observe(label_sets, scored.values, stage.first_column)
         self._add_delays(number, now - ts - stage.delay)
         if scored.clicks is not None:
             self.grow()

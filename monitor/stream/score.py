@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from monitor.events import MAX_RANKED
 from monitor.metrics import Batch, Bools, Floats, Ints, Measure, Need
 from monitor.stream.join import CLICK, KINDS, OUTCOME, Held
 from monitor.stream.judgments import JudgmentTable, Qrels
+from monitor.stream.lookup import lookup
 from monitor.stream.plan import Stage
 
 
@@ -18,6 +20,9 @@ class Scored:
     """The values of one stage for a number of impressions."""
 
     held: Sequence[Held]
+    ts: Floats
+    label_sets: Ints
+    lengths: Ints
     values: Floats
     """One row for each impression and one column for each measure; NaN where there is nothing to observe."""
     judged: Bools | None = None
@@ -27,36 +32,36 @@ class Scored:
     fates: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How the interactions ended, where the stage decides about clicks."""
 
-    @property
-    def ts(self) -> Floats:
-        return np.array([held.ts for held in self.held])
-
-    @property
-    def label_sets(self) -> Ints:
-        return np.array([held.label_set for held in self.held], dtype=np.int64)
-
-    @property
-    def lengths(self) -> Ints:
-        return _lengths(self.held)
-
 
 def score(stage: Stage, held: Sequence[Held], table: JudgmentTable) -> Scored:
     """Decide all that is due for these impressions at this stage."""
-    scored = Scored(held, np.full((len(held), len(stage.columns)), math.nan))
+    scored = Scored(
+        held=held,
+        ts=np.array([h.ts for h in held]),
+        label_sets=np.array([h.label_set for h in held], dtype=np.int64),
+        lengths=np.array([len(h.ranked) for h in held], dtype=np.int64),
+        values=np.full((len(held), len(stage.columns)), math.nan),
+    )
     if shown := stage.measures(Need.IMPRESSION):
-        _fill(scored.values, slice(None), shown, _shown_batch(held))
+        _fill(scored.values, slice(None), shown, _shown_batch(scored))
     if stage.decides_clicks:
-        batch = _click_batch(scored)
-        _fill(scored.values, slice(None), stage.measures(Need.CLICKS), batch)
+        _fill(scored.values, slice(None), stage.measures(Need.CLICKS), _click_batch(scored))
     if stage.maturity is not None:
-        qrels = [table.at(h.query, h.ts + stage.delay) for h in held]
-        scored.judged = np.array([q is not None for q in qrels], dtype=bool)
-        known = [(h, q) for h, q in zip(held, qrels, strict=True) if q is not None]
-        if known:
-            judged = stage.measures(Need.JUDGMENTS)
-            batch = _judged_batch(known, judged)
-            _fill(scored.values, scored.judged, judged, batch)
+        _judge(stage, scored, table)
     return scored
+
+
+def _judge(stage: Stage, scored: Scored, table: JudgmentTable) -> None:
+    delay = stage.delay
+    qrels = [table.at(h.query, h.ts + delay) for h in scored.held]
+    scored.judged = np.array([q is not None for q in qrels], dtype=bool)
+    known = [q for q in qrels if q is not None]
+    if known:
+        rows = scored.judged
+        held = [h for h, judged in zip(scored.held, rows.tolist(), strict=True) if judged]
+        measures = stage.measures(Need.JUDGMENTS)
+        batch = _judged_batch(held, scored.lengths[rows], scored.ts[rows], known, measures)
+        _fill(scored.values, rows, measures, batch)
 
 
 def _fill(values: Floats, rows: slice | Bools, measures: list[tuple[int, Measure]], batch: Batch) -> None:
@@ -64,23 +69,18 @@ def _fill(values: Floats, rows: slice | Bools, measures: list[tuple[int, Measure
         values[rows, column] = measure.score(batch)
 
 
-def _lengths(held: Sequence[Held]) -> Ints:
-    return np.array([len(h.ranked) for h in held], dtype=np.int64)
-
-
-def _shown_batch(held: Sequence[Held]) -> Batch:
+def _shown_batch(scored: Scored) -> Batch:
     return Batch(
-        lengths=_lengths(held),
-        latency=np.array([h.latency for h in held]),
-        embeddings=[h.embeddings for h in held],
+        lengths=scored.lengths,
+        latency=np.array([h.latency for h in scored.held]),
+        embeddings=[h.embeddings for h in scored.held],
     )
 
 
 def _click_batch(scored: Scored) -> Batch:
     """Place the interactions on the ranks they mean, and note the fate of each."""
     held = scored.held
-    fates = scored.fates
-    lengths = scored.lengths
+    fates, lengths = scored.fates, scored.lengths
     shape = (len(held), int(lengths.max(initial=0)))
     clicks = np.zeros(shape, dtype=bool)
     dwell = np.full(shape, math.nan)
@@ -110,41 +110,41 @@ def _click_batch(scored: Scored) -> Batch:
     return Batch(lengths=lengths, clicks=clicks, dwell=dwell, outcome=outcome, scroll=scroll)
 
 
-def _judged_batch(known: Sequence[tuple[Held, Qrels]], measures: list[tuple[int, Measure]]) -> Batch:
+def _judged_batch(
+    held: Sequence[Held],
+    lengths: Ints,
+    ts: Floats,
+    qrels: Sequence[Qrels],
+    measures: list[tuple[int, Measure]],
+) -> Batch:
     """Put the grades on the ranks. Ranks below every cut-off are left out, unless one measure has none."""
-    held = [h for h, _ in known]
-    qrels = [q for _, q in known]
-    lengths = _lengths(held)
     uses = frozenset().union(*(measure.metric.uses for _, measure in measures))
     depth = min(int(lengths.max(initial=0)), _depth(measures))
-    filled = np.arange(depth) < lengths[:, None]
+    shown = np.minimum(lengths, depth)
+    filled = np.arange(depth) < shown[:, None]
+    keys = np.frombuffer(b"".join([h.ranked[:depth] for h in held]), dtype=np.int64)
+    found, place, known = lookup(qrels, shown, keys)
     grades = np.full(filled.shape, math.nan)
-    grades[filled] = [q.grades.get(key, math.nan) for h, q in known for key in h.ranked[:depth]]
-    ideal = _padded([q.ideal for q in qrels])
+    grades[filled] = np.where(found, known.grades[place], math.nan)
     targets = None
     if "targets" in uses:
         targets = np.zeros(filled.shape, dtype=np.int64)
-        targets[filled] = [q.targets.get(key, key) for h, q in known for key in h.ranked[:depth]]
+        targets[filled] = np.where(found, known.targets[place], keys)
     return Batch(
         lengths=lengths,
         grades=grades,
-        ideal=ideal,
+        ideal=_padded([q.ideal for q in qrels]),
         relevant=np.array([q.relevant for q in qrels], dtype=np.int64),
         targets=targets,
         relevant_targets=np.array([q.relevant_targets for q in qrels], dtype=np.int64),
         embeddings=[h.embeddings for h in held] if "embeddings" in uses else None,
-        label_delay=np.array([_label_delay(h, q) for h, q in known]),
+        label_delay=_label_delays(held, np.array([q.first_ts for q in qrels]) - ts),
     )
 
 
 def _depth(measures: list[tuple[int, Measure]]) -> int:
-    depth = 0
-    for _, measure in measures:
-        whole = measure.k is None or ("unjudged", "condensed") in measure.params
-        if whole and measure.metric.name != "label_delay":
-            return 1 << 30
-        depth = max(depth, measure.k or 0)
-    return depth
+    depths = [measure.depth for _, measure in measures]
+    return MAX_RANKED if None in depths else max(depth or 0 for depth in depths)
 
 
 def _padded(rows: Sequence[Floats]) -> Floats:
@@ -154,9 +154,9 @@ def _padded(rows: Sequence[Floats]) -> Floats:
     return padded
 
 
-def _label_delay(held: Held, qrels: Qrels) -> float:
+def _label_delays(held: Sequence[Held], delays: Floats) -> Floats:
     """Seconds until the query was first judged, told once for each impression."""
-    if held.was_judged:
-        return math.nan
-    held.was_judged = True
-    return max(0.0, qrels.first_ts - held.ts)
+    told = np.array([h.was_judged for h in held], dtype=bool)
+    for h in held:
+        h.was_judged = True
+    return np.where(told, math.nan, np.maximum(delays, 0.0))

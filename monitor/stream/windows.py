@@ -4,10 +4,8 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-import numpy as np
-
-from monitor.metrics import Floats, Ints
 from monitor.stream.cells import Cells
 from monitor.stream.plan import Stage
 
@@ -34,6 +32,8 @@ class Windows:
     def __init__(self, sizes: Sequence[float], stages: Sequence[Stage], kept: int) -> None:
         self.covered_from = -math.inf
         """Everything from here on was seen; windows that begin before are partial."""
+        self.slot = _common_divisor(sizes)
+        """Every window consists of whole slots of this size, so impressions are added up by slot once."""
         self._sizes = sizes
         self._stages = stages
         self._open: dict[tuple[float, int, float], dict[int, Cells]] = {}
@@ -50,18 +50,16 @@ class Windows:
         for tasks in self._open.values():
             tasks.pop(task, None)
 
-    def observe(self, task: int, stage: int, ts: Floats, label_sets: Ints, values: Floats) -> None:
-        """Add the values of impressions to the windows their ts falls in."""
+    def add(self, task: int, stage: int, slot: float, cells: Cells) -> None:
+        """Add what a task has observed in the slot of time that begins at `slot` to the windows around it."""
         for size in self._sizes:
-            starts = np.floor(ts / size) * size
-            for start in np.unique(starts):
-                if start + size + self._stages[stage].delay < self._watermark:
-                    continue  # closed: a partition that was taken over replays what another owner has shown
-                tasks = self._open.setdefault((size, stage, float(start)), {})
-                if task not in tasks:
-                    tasks[task] = Cells(self._stages[stage].columns)
-                rows = starts == start
-                tasks[task].observe(label_sets[rows], values[rows])
+            start = math.floor(slot / size) * size
+            if start + size + self._stages[stage].delay < self._watermark:
+                continue  # closed: a partition that was taken over replays what another owner has shown
+            tasks = self._open.setdefault((size, stage, start), {})
+            if task not in tasks:
+                tasks[task] = Cells(self._stages[stage].columns)
+            tasks[task].merge(cells)
 
     def close(self, watermark: float) -> None:
         """Close what every task's watermark has passed."""
@@ -96,3 +94,15 @@ class Windows:
         if math.isinf(passed):
             return -math.inf
         return math.floor(passed / size) * size - size
+
+
+def _common_divisor(sizes: Sequence[float]) -> float:
+    """The largest size that goes into all of them; an hour where there are none.
+
+    >>> _common_divisor([60.0, 300.0, 3600.0]), _common_divisor([1.5, 2.0])
+    (60.0, 0.5)
+    """
+    fractions = [Fraction(size) for size in sizes]
+    denominator = math.lcm(*(fraction.denominator for fraction in fractions))
+    divisor = math.gcd(*(int(fraction * denominator) for fraction in fractions)) / denominator
+    return divisor or 3600.0
