@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import math
 import os
 import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 import uvicorn
@@ -136,14 +137,27 @@ class Daemon:
         return self.engine.labels.values
 
     def facts(self) -> Status:
-        raise NotImplementedError
+        snapshot, lag = self.engine.snapshot(), self._source.status().lag
+        watermark = min(snapshot.watermarks.values(), default=-math.inf)
+        return Status(
+            version=__version__,
+            partitions=len(snapshot.newest),
+            lag=sum(lag.values()),
+            event_time_age=self._now - watermark if math.isfinite(watermark) else None,
+            records=sum(snapshot.records.values()),
+            rejected=sum(snapshot.rejected.values()),
+            open_impressions=snapshot.open_impressions,
+            pending_interactions=snapshot.pending_interactions,
+            judgments=snapshot.judgments,
+        )
 
 
 class _Server(uvicorn.Server):
     """uvicorn without its signal handlers: the daemon has its own."""
 
-    def capture_signals(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
 
 
 @contextmanager

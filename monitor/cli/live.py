@@ -10,7 +10,7 @@ from monitor.stream.labels import LabelSets
 from monitor.stream.windows import Window
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-HISTORY = 40
+HISTORY = 30
 
 
 def sparkline(values: Sequence[float]) -> str:

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from monitor import __version__
 from monitor.cli.output import writable
 from monitor.cli.progress import reading
 from monitor.cli.summary import summary
 from monitor.config import Config, load
-from monitor.export.collector import render_text
-from monitor.export.windows import write_windows
+from monitor.export.collector import ProcessStatus
+from monitor.export.render import Exposition
+from monitor.export.windows import to_json_lines, to_openmetrics
 from monitor.pump import ease_garbage_collection, feed
 from monitor.sources.base import Source
 from monitor.sources.jsonl import JsonlSource
@@ -43,10 +45,20 @@ def replay(
     with reading(events) as progress:
         engine = asyncio.run(_replay(JsonlSource(events, progress=progress), settings))
     if metrics_out:
-        metrics_out.write_bytes(render_text(engine.snapshot(), settings))
+        status = ProcessStatus(version=__version__, config_hash=settings.digest, ready=True)
+        metrics_out.write_bytes(Exposition().render(engine.snapshot(), status)[0])
     if windows_out:
-        write_windows(windows_out, engine.windows(), engine.labels)
+        _write_windows(windows_out, engine)
     Console().print(summary(engine.snapshot()))
+
+
+def _write_windows(path: Path, engine: Engine) -> None:
+    windows, labels = engine.windows(), engine.labels
+    if path.suffix == ".om":
+        path.write_text(to_openmetrics(windows, labels.names, labels.values), encoding="utf-8")
+    else:
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(to_json_lines(windows, labels.names, labels.values))
 
 
 async def _replay(source: Source, config: Config) -> Engine:
