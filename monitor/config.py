@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import (
@@ -17,9 +17,11 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monitor.durations import in_words
 from monitor.metrics import Measure, parse
@@ -35,6 +37,13 @@ RESERVED_LABELS = frozenset(
 
 ALWAYS = ("results empty latency outcome_success dwell_seconds click_depth scroll_depth label_delay").split()
 """Metrics that are exported whether configured or not."""
+
+SHAPES = {
+    "tuple_type": "a list",
+    "model_type": "a mapping of keys",
+    "model_attributes_type": "a mapping of keys",
+}
+"""What YAML calls the types that pydantic names in Python's words."""
 
 T = TypeVar("T")
 
@@ -55,6 +64,21 @@ def _unique(values: tuple[T, ...]) -> tuple[T, ...]:
     if len(set(values)) != len(values):
         raise ValueError(f"stands twice: {', '.join(map(str, values))}")
     return values
+
+
+def _address(value: str) -> str:
+    found = re.fullmatch(r"(?:\[[0-9a-fA-F:]+\]|[^:\s]+):([0-9]{1,5})", value)
+    if not found or int(found[1]) > 65535:
+        raise ValueError(f'must be host:port with a port up to 65535, not "{value}"')
+    return value
+
+
+def _start(value: Any, parsed: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return parsed(value)
+    except ValidationError:
+        allowed = "latest, earliest or an RFC 3339 time with an offset"
+        raise ValueError(f'must be {allowed}, not "{value}"') from None
 
 
 def _file(path: Path) -> Path:
@@ -140,7 +164,7 @@ class KafkaConfig(Section):
     """Consumer group; replicas with the same one share the partitions."""
     topics: TopicsConfig = TopicsConfig(events=("search-events",))
     """Which topics carry what."""
-    start: Literal["latest", "earliest"] | AwareDatetime = "latest"
+    start: Annotated[Literal["latest", "earliest"] | AwareDatetime, WrapValidator(_start)] = "latest"
     """Where to begin when the group has committed nothing: `latest`, `earliest`, or an RFC 3339 time."""
     security: SecurityConfig = SecurityConfig()
     """TLS and SASL."""
@@ -218,7 +242,7 @@ class Config(BaseSettings):
         use_attribute_docstrings=True,
     )
 
-    listen: Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$")] = "127.0.0.1:9109"
+    listen: Annotated[str, AfterValidator(_address)] = "127.0.0.1:9109"
     """Address of the HTTP server as host:port; port 0 picks a free one."""
     kafka: KafkaConfig = KafkaConfig()
     """Where the records come from."""
@@ -296,6 +320,10 @@ def load(path: Path | None) -> Config:
     except ValidationError as error:
         where = f"{path}: " if path else ""
         raise ConfigError("\n".join(where + line for line in _lines(error))) from None
+    except SettingsError as error:
+        # Its text names the key at the top, in quotes, and a class of pydantic's.
+        name = ENV_PREFIX + str(error).split('"')[1].upper()
+        raise ConfigError(f'{name}: cannot be read; lists are written as JSON: ["a", "b"]') from None
 
 
 def _read(path: Path | None) -> dict[str, Any]:
@@ -311,14 +339,24 @@ def _read(path: Path | None) -> dict[str, Any]:
         return {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: must be a mapping of keys, not {type(values).__name__}")
-    return cast("dict[str, Any]", values)
+    return {str(key): value for key, value in values.items()}
 
 
 def _refuse_unknown_variables(environment: Iterable[str]) -> None:
     for name in environment:
-        section = name.removeprefix(ENV_PREFIX).split("__")[0].lower()
-        if name.startswith(ENV_PREFIX) and section not in Config.model_fields:
+        if name.startswith(ENV_PREFIX) and not _is_key(name.removeprefix(ENV_PREFIX).lower().split("__")):
             raise ConfigError(f"{name}: unknown variable; known are {ENV_PREFIX}<KEY> as in the config file")
+
+
+def _is_key(path: list[str]) -> bool:
+    section: Any = Config
+    for name in path:
+        if not (
+            isinstance(section, type) and issubclass(section, BaseModel) and name in section.model_fields
+        ):
+            return False
+        section = section.model_fields[name].annotation
+    return True
 
 
 def _lines(error: ValidationError) -> Iterable[str]:
@@ -329,6 +367,8 @@ def _lines(error: ValidationError) -> Iterable[str]:
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
             message = "unknown key; see docs/configuration.md"
+        elif problem["type"] in SHAPES:
+            message = f'must be {SHAPES[problem["type"]]}, not "{problem["input"]}"'
         elif not isinstance(problem["input"], dict | BaseModel) and problem["type"] != "value_error":
             message += f', not "{problem["input"]}"'
         yield f"{where}: {message}" if where else message
