@@ -38,6 +38,7 @@ class Engine:
         self.labels = LabelSets(config.labels)
         self._config = config
         self._roles = roles
+        self._judgments_anywhere = Role.JUDGMENTS not in roles.values()
         self._tasks: dict[int, TaskProgress] = {}
         self._left: dict[int, checkpoint.Checkpoint] = {}
         self._table = JudgmentTable(config.judgments.combine, config.limits.judgments)
@@ -91,7 +92,9 @@ class Engine:
     def advance(self, now: float) -> None:
         """Decide everything whose deadline has passed."""
         for progress in self._tasks.values():
-            self._advance(progress, progress.watermark.advance(), now)
+            progress.watermark.advance()
+        for progress in self._tasks.values():
+            self._advance(progress, progress.watermark.value, now)
         passed = self._table.horizon = lowest(p.watermark for p in self._tasks.values())
         self._windows.close(passed)
         for progress in self._tasks.values():
@@ -220,7 +223,7 @@ class Engine:
             if first.ts + self.plan.last_delay >= watermark:
                 books.fates["impression", "duplicate"] += 1
                 return
-            self._advance(progress, watermark, now)
+            self._pass(progress, watermark, now)
         if event.ts < watermark:
             books.fates["impression", "late"] += 1
             return
@@ -240,6 +243,15 @@ class Engine:
     # Deciding.
 
     def _advance(self, progress: TaskProgress, watermark: float, now: float) -> None:
+        """Decide what the watermark has passed; of all tasks, where any partition may bring judgments."""
+        if self._judgments_anywhere:
+            watermark = min(
+                [watermark, *(p.watermark.value for p in self._tasks.values() if p is not progress)]
+            )
+        self._pass(progress, watermark, now)
+
+    def _pass(self, progress: TaskProgress, watermark: float, now: float) -> None:
+        progress.decided_until = max(progress.decided_until, watermark)
         for number, held in progress.task.due(watermark):
             self._decide(progress, number, held, "settled", now)
         self._end_interactions(progress, progress.task.expire(watermark), "unmatched")

@@ -44,6 +44,8 @@ class TaskProgress:
         self.watermark = Watermark(lateness)
         self.counted_until = checkpoint.watermark if checkpoint else -math.inf
         """Deadlines before this were counted by an earlier owner or before a restart."""
+        self.decided_until = -math.inf
+        """Deadlines before this were decided here."""
         self.partitions: dict[TopicPartition, PartitionProgress] = {}
         self._counted = checkpoint.positions if checkpoint else {}
 
@@ -64,5 +66,5 @@ class TaskProgress:
         """P and S as they are now; never less than what was counted before."""
         return Checkpoint(
             {tp[0]: max(part.position, part.counted_from) for tp, part in self.partitions.items()},
-            max(self.watermark.value, self.counted_until),
+            max(self.decided_until, self.counted_until),
         )
