@@ -71,7 +71,7 @@ async def test_an_outage_is_not_idleness_and_loses_and_doubles_nothing(
         await asyncio.to_thread(broker.stop, kill=True)
         await follower.until(lambda: not follower.last.idle, 5)
         waiting = f"waiting for broker {broker.bootstrap_servers}"
-        deadline = time.monotonic() + 6.0
+        deadline = time.monotonic() + 4.5
         while time.monotonic() < deadline:
             assert not (await follower.poll()).idle
         assert follower.source.status().reason == waiting

@@ -13,8 +13,8 @@ from aiokafka.structs import OffsetAndMetadata, TopicPartition
 
 from monitor.stream import records
 
-CLOSE_SECONDS = 3.0
-FORCE_SECONDS = 0.5
+CLOSE_SECONDS = 2.5
+FORCE_SECONDS = 0.3
 
 
 def generation(consumer: AIOKafkaConsumer) -> int:

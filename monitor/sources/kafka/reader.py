@@ -22,6 +22,7 @@ from monitor.stream.records import Chunk, Record, TopicPartition
 log = logging.getLogger(__name__)
 
 WAIT_MS = 200
+WAIT_ALONE_MS = 50
 MAX_RECORDS = 5_000
 RETRY_SECONDS = 0.2
 
@@ -101,14 +102,15 @@ class Reader:
         alone = self._one_by_one.popleft() if self._one_by_one else None
         try:
             batches = await self.consumer.getmany(
-                *([_place(alone)] if alone else []), timeout_ms=WAIT_MS, max_records=MAX_RECORDS
+                *([_place(alone)] if alone else []),
+                timeout_ms=WAIT_ALONE_MS if alone else WAIT_MS,
+                max_records=MAX_RECORDS,
             )
         except Exception as error:  # noqa: BLE001 - decoding a batch can raise anything
             await self._recover(alone, error)
             return None
         self.failures = 0
-        if alone:
-            self.undecodable.discard(alone)
+        self.undecodable.difference_update(batches)
         # The client's positions, not the last offsets: transaction markers and compaction use up offsets too.
         positions = {place: await self.consumer.position(_place(place)) for place in self.ledger}
         return Fetched(self._epoch, batches, positions)
@@ -178,8 +180,8 @@ class Reader:
         """End the work and the consumer."""
         if self._work is not None:
             self._work.cancel()
-            await asyncio.wait({self._work})
-            if not self._work.cancelled():
+            await asyncio.wait({self._work}, timeout=1.0)
+            if self._work.done() and not self._work.cancelled():
                 self._work.exception()
         await internals.close(self.consumer)
 

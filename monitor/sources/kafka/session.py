@@ -34,6 +34,13 @@ class Session:
     def readers(self) -> list[Reader]:
         return [reader for reader in (self.judgments, self.group) if reader is not None]
 
+    @property
+    def reason(self) -> str:
+        """Why it is not ready, in words; empty when it is."""
+        if self.judgments and self.judgments.behind:
+            return f"reading judgments: {self.judgments.behind} left"
+        return self.group.reason
+
     async def close(self) -> None:
         """End within a few seconds, whether brokers answer or not."""
         await asyncio.gather(self.watchdog.stop(), *(reader.close() for reader in self.readers))

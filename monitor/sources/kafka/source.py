@@ -15,6 +15,8 @@ from monitor.stream.records import Role, Start, TopicPartition
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.2
+REPLACEMENTS = 2
+"""New clients in a row that brought nothing, though there are records, after which it is called stuck."""
 FAILURES = 25
 """Failed fetches in a row after which the client is taken for broken."""
 
@@ -47,6 +49,7 @@ class KafkaSource:
         self._failure: SourceError | None = None
         self._closing: asyncio.Task[None] | None = None
         self._lost = False
+        self._replaced = 0
         self._polled_at = 0.0
 
     @property
@@ -91,6 +94,8 @@ class KafkaSource:
             chunks += group.take(now)
         assigned = self._deliver(group.take_news())
         idle = group.ledger.idle(now, self._idle_seconds)
+        if chunks:
+            self._replaced = 0
         self._watch(session, now)
         return Poll(time.time(), chunks, assigned, idle)
 
@@ -127,6 +132,9 @@ class KafkaSource:
         broken = any(reader.failures >= FAILURES for reader in session.readers)
         if session.watchdog.bites(now, quiet_seconds) or broken:
             log.warning("reading makes no progress: connecting anew")
+            self._replaced += any(
+                count for reader in session.readers for count in reader.ledger.lag().values()
+            )
             self._connect(session)
         elif session.watchdog.unreachable:
             self._wait(session.watchdog.unreachable)
@@ -170,29 +178,21 @@ class KafkaSource:
         lag = {place: count for reader in session.readers for place, count in reader.ledger.lag().items()}
         if session.watchdog.unreachable:
             return SourceStatus(ready=False, reason=session.watchdog.unreachable.what, lag=lag)
-        judgments = session.judgments
-        if judgments and judgments.behind:
-            return SourceStatus(ready=False, reason=f"reading judgments: {judgments.behind} left", lag=lag)
-        if reason := session.group.reason:
-            return SourceStatus(ready=False, reason=reason, lag=lag)
+        # Only after new clients did not help: until then it may heal by itself.
+        stuck = self._replaced >= REPLACEMENTS
+        if reason := session.reason:
+            return SourceStatus(ready=False, reason=reason, lag=lag, stuck=stuck)
         nothing = "" if session.group.ledger else "no partition is left for this replica"
-        return SourceStatus(ready=True, reason=nothing, lag=lag)
-
-    def stuck(self, seconds: float) -> bool:
-        """Whether a partition has records left and its position has not moved for so long."""
-        if self._session is None:
-            return False
-        now = time.monotonic()
-        return any(reader.ledger.still_seconds(now) >= seconds for reader in self._session.readers)
+        return SourceStatus(ready=True, reason=nothing, lag=lag, stuck=stuck)
 
     async def stop(self) -> None:
         """Leave the group and hang up, within 5 s even when no broker answers."""
-        if self._session is not None:
-            self._closing = asyncio.create_task(self._session.close())
-            self._session = None
         if self._connecting is not None:
             self._connecting.cancel()
-        ends = [task for task in (self._closing, self._connecting) if task is not None]
-        for result in await asyncio.gather(*ends, return_exceptions=True):
-            if isinstance(result, Session):
-                await result.close()
+            (opened,) = await asyncio.gather(self._connecting, return_exceptions=True)
+            self._session = None if isinstance(opened, BaseException) else opened
+        if self._closing is not None:
+            await self._closing
+        if self._session is not None:
+            await self._session.close()
+        self._connecting = self._closing = self._session = None

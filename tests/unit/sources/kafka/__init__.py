@@ -1,0 +1,1 @@
+"""Parts of the Kafka source that need no broker."""

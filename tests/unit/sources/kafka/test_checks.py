@@ -1,0 +1,65 @@
+"""What is said of topics that do not fit."""
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiokafka.errors import TopicAuthorizationFailedError
+
+from monitor.sources.kafka.checks import check_equal, partition_counts, warn_of_short_retention
+from monitor.sources.kafka.waiting import Waiting
+from monitor.stream.records import Role
+
+
+def admin(*topics: tuple[str, int, int], retention: Any = None) -> Any:
+    """An admin client that knows topics as (name, error code, partitions)."""
+
+    async def send(request: object) -> Any:
+        found = [
+            {"topic": name, "error_code": code, "partitions": [{}] * count} for name, code, count in topics
+        ]
+        return SimpleNamespace(to_object=lambda: {"topics": found})
+
+    async def describe_configs(wanted: object) -> Any:
+        if retention is None:
+            raise AttributeError("not understood")
+        entries = [("retention.ms", str(retention), False)]
+        return [SimpleNamespace(resources=[(0, "", 2, name, entries) for name, _, _ in topics])]
+
+    return SimpleNamespace(_send_request=send, describe_configs=describe_configs)
+
+
+async def test_partitions_are_counted() -> None:
+    assert await partition_counts(admin(("a", 0, 3), ("b", 0, 1)), ["a", "b"]) == {"a": 3, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (3, 'topic "b" does not exist: create it \\(docs/producing.md\\)'),
+        (5, 'topic "b" is not available yet: LEADER_NOT_AVAILABLE'),
+    ],
+)
+async def test_a_topic_that_is_not_there_is_waited_for(code: int, message: str) -> None:
+    with pytest.raises(Waiting, match=message):
+        await partition_counts(admin(("a", 0, 3), ("b", code, 0)), ["a", "b"])
+
+
+async def test_a_topic_that_is_not_ours_to_read_is_refused() -> None:
+    with pytest.raises(TopicAuthorizationFailedError, match="b"):
+        await partition_counts(admin(("b", 29, 0)), ["b"])
+
+
+def test_events_and_judgments_may_have_any_number_of_partitions() -> None:
+    check_equal({"a": 3, "b": 2}, {"a": Role.EVENTS, "b": Role.EVENTS})
+    roles = {"i": Role.IMPRESSIONS, "c": Role.INTERACTIONS, "j": Role.JUDGMENTS}
+    check_equal({"i": 3, "c": 3, "j": 1}, roles)
+
+
+@pytest.mark.parametrize(("retention", "warned"), [(3_599_999, 1), (3_600_000, 0), (-1, 0), (None, 0)])
+async def test_retention_is_compared_with_the_longest_delay(
+    retention: int | None, warned: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    await warn_of_short_retention(admin(("a", 0, 1), retention=retention), ["a"], 3600.0)
+    assert len([record for record in caplog.records if record.levelno >= logging.WARNING]) == warned

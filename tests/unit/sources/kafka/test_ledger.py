@@ -1,0 +1,92 @@
+"""What silence means: idle, an outage, or stuck."""
+
+import pytest
+
+from monitor.sources.kafka.ledger import Ledger
+
+A, B = ("topic", 0), ("topic", 1)
+IDLE = 30.0
+
+
+def ledger_at(position: int, end: int) -> Ledger:
+    ledger = Ledger()
+    ledger.begin(A, position, end, 100.0)
+    return ledger
+
+
+def fetch_emptily(ledger: Ledger, until: float, end: int, every: float = 1.0, begin: float = 100.0) -> None:
+    now = begin
+    while now < until:
+        now += every
+        ledger.see({A: (int(now * 1000), end)}, now)
+
+
+def test_a_partition_at_its_end_that_is_fetched_and_brings_nothing_is_idle() -> None:
+    ledger = ledger_at(5, 5)
+    fetch_emptily(ledger, 129.0, end=5)
+    assert ledger.idle(129.0, IDLE) == set()
+    fetch_emptily(ledger, 130.0, end=5, begin=129.0)
+    assert ledger.idle(130.0, IDLE) == {A}
+
+
+def test_a_partition_that_was_never_fetched_is_not_idle() -> None:
+    assert ledger_at(5, 5).idle(200.0, IDLE) == set()
+
+
+def test_an_outage_ends_idleness() -> None:
+    ledger = ledger_at(5, 5)
+    fetch_emptily(ledger, 150.0, end=5)
+    for second in range(150, 200):
+        ledger.see({A: (150_000, 5)}, float(second))
+    assert ledger.idle(178.0, IDLE) == {A}
+    assert ledger.idle(181.0, IDLE) == set()
+
+
+def test_a_fetch_in_a_long_pause_counts_from_before_the_pause() -> None:
+    ledger = ledger_at(5, 5)
+    fetch_emptily(ledger, 101.0, end=5)
+    ledger.see({A: (150_000, 5)}, 200.0)
+    assert ledger.idle(200.0, IDLE) == set()
+
+
+def test_records_that_wait_end_idleness() -> None:
+    ledger = ledger_at(5, 5)
+    fetch_emptily(ledger, 150.0, end=5)
+    ledger.see({A: (151_000, 6)}, 151.0)
+    assert ledger.lag() == {A: 1}
+    assert ledger.idle(151.0, IDLE) == set()
+    ledger.advance({A: 6}, [A], 152.0)
+    assert ledger.lag() == {A: 0}
+    assert ledger.idle(153.0, IDLE) == set()
+
+
+def test_an_end_that_moved_back_is_no_lag() -> None:
+    assert ledger_at(5, 3).lag() == {A: 0}
+
+
+def test_a_partition_with_records_left_that_does_not_move_is_still() -> None:
+    ledger = ledger_at(5, 9)
+    ledger.begin(B, 0, 0, 100.0)
+    assert ledger.still_seconds(160.0) == pytest.approx(60.0)
+    ledger.advance({A: 6, B: 0}, [A], 160.0)
+    assert ledger.still_seconds(161.0) == pytest.approx(1.0)
+
+
+def test_a_partition_that_was_quiet_is_not_still_when_its_first_record_comes() -> None:
+    ledger = ledger_at(5, 5)
+    assert ledger.still_seconds(900.0) == 0.0
+    ledger.see({A: (1, 6)}, 900.0)
+    assert ledger.still_seconds(901.0) == pytest.approx(1.0)
+
+
+def test_time_in_which_nobody_asked_does_not_count() -> None:
+    ledger = ledger_at(5, 9)
+    ledger.touch(500.0)
+    assert ledger.still_seconds(501.0) == pytest.approx(1.0)
+
+
+def test_positions_move_over_what_are_no_records() -> None:
+    ledger = ledger_at(5, 6)
+    ledger.advance({A: 6}, [], 101.0)
+    assert ledger.position(A) == 6
+    assert ledger.lag() == {A: 0}
