@@ -26,7 +26,7 @@ class Reason(StrEnum):
     UNKNOWN_TYPE = "unknown_type"
     MISSING_FIELD = "missing_field"
     INVALID_FIELD = "invalid_field"
-    NOT_FINITE = "not_finite"
+    NOT_MAX_VALUE = "not_finite"
     ID_TOO_LONG = "id_too_long"
     TOO_MANY_RANKED = "too_many_ranked"
     FUTURE_TS = "future_ts"
@@ -39,10 +39,11 @@ class Rejected(NamedTuple):
     reason: Reason
 
 
-FINITE = 1.7976931348623157e308
+MAX_VALUE = 1e9
+"""More than any grade, dwell or latency; sums of squares stay far from overflowing."""
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ID_LENGTH)]
 Text = Annotated[str, msgspec.Meta(max_length=MAX_ID_LENGTH)]
-NotNegative = Annotated[float, msgspec.Meta(ge=0, le=FINITE)]
+NotNegative = Annotated[float, msgspec.Meta(ge=0, le=MAX_VALUE)]
 Position = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _with_matrix(event: Impression) -> Event | Rejected:
     with np.errstate(over="ignore"):
         matrix = np.array(rows, dtype=np.float32).reshape(len(rows), max(dimensions, default=0))
     if not np.isfinite(matrix).all():
-        return Rejected(Reason.NOT_FINITE)
+        return Rejected(Reason.NOT_MAX_VALUE)
     event.embeddings = matrix
     return event
 
@@ -201,7 +202,7 @@ def _with_matrix(event: Impression) -> Event | Rejected:
 def _reason(raw: bytes, error: Exception) -> Reason:
     message = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        return Reason.NOT_FINITE if _only_not_finite(raw) else Reason.NOT_JSON
+        return Reason.NOT_MAX_VALUE if _only_not_finite(raw) else Reason.NOT_JSON
     if message.startswith("Expected `object`") and " - at" not in message:
         return Reason.NOT_OBJECT
     if message.endswith("at `$.type`"):
@@ -209,7 +210,7 @@ def _reason(raw: bytes, error: Exception) -> Reason:
     if message.startswith("Object missing required field"):
         return Reason.MISSING_FIELD
     if message.startswith("Number out of range"):
-        return Reason.NOT_FINITE
+        return Reason.NOT_MAX_VALUE
     if f"`str` of length <= {MAX_ID_LENGTH}" in message:
         return Reason.ID_TOO_LONG
     if f"`array` of length <= {MAX_RANKED}" in message:

@@ -83,7 +83,9 @@ class JsonlSource:
                 if value := line.strip():
                     lines.append(Line(value, next(self._offsets)))
         except (EOFError, gzip.BadGzipFile) as error:
-            raise SourceError(f'"{self._path}" is damaged after line {next(self._offsets)}: {error}') from None
+            raise SourceError(
+                f'"{self._path}" is damaged after line {next(self._offsets)}: {error}'
+            ) from None
         return lines
 
     def _skip_rest_of_line(self) -> None:

@@ -40,7 +40,7 @@ def decode(text: str) -> Checkpoint | None:
     """What was stored; None if it is absent, damaged or of another version."""
     try:
         stored = _DECODER.decode(text)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         return None
     if stored.v != VERSION:
         return None

@@ -182,7 +182,11 @@ class Engine:
         first = chunk.records[0]
         newest = -math.inf
         for record in chunk.records:
-            books = self._books if record.offset >= part.counted_from else self._uncounted
+            if record.offset < part.counted_from:
+                books = self._uncounted
+            else:
+                # Before a restart event time had come this far, be it by the clock of an idle partition.
+                books, watermark = self._books, max(watermark, progress.counted_until)
             books.records[chunk.topic] += 1
             event = _event(record, now)
             if isinstance(event, Rejected) or (isinstance(event, Judgment) and not takes_judgments):

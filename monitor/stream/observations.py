@@ -49,7 +49,8 @@ class Observations:
                 self.cells.merge(cells, stage.first_column)
         if not counted:
             return
-        self._add_delays(number, now - ts - stage.delay)
+        # What was evicted is decided before its deadline: no delay.
+        self._add_delays(number, np.maximum(now - ts - stage.delay, 0.0))
         if scored.clicks is not None:
             self.grow()
             positions = self._plan.positions

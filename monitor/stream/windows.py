@@ -47,8 +47,10 @@ class Windows:
 
     def forget(self, task: int) -> None:
         """A task begins anew and will bring all that open windows need again."""
-        for tasks in self._open.values():
+        for window, tasks in list(self._open.items()):
             tasks.pop(task, None)
+            if not tasks:
+                del self._open[window]
 
     def add(self, task: int, stage: int, slot: float, cells: Cells) -> None:
         """Add what a task has observed in the slot of time that begins at `slot` to the windows around it."""
@@ -93,7 +95,8 @@ class Windows:
         passed = self._watermark - self._stages[stage].delay
         if math.isinf(passed):
             return -math.inf
-        return math.floor(passed / size) * size - size
+        # The window that ends just there has not closed: it does when its end has passed.
+        return math.ceil(passed / size) * size - 2 * size
 
 
 def _common_divisor(sizes: Sequence[float]) -> float:
