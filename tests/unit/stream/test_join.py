@@ -1,0 +1,221 @@
+"""Joining: impressions held until their last deadline, and interactions that meet them in any order."""
+
+import math
+from array import array
+
+import pytest
+
+from monitor.stream.join import CLICK, DWELL, OUTCOME, Held, Task
+from monitor.stream.plan import make_plan
+from tests.unit.stream.timeline import settings
+
+PLAN = make_plan(settings())
+"""Stages after 0, 10 (clicks), 20 and 100 seconds."""
+TOLD = (math.nan, math.nan)
+FOREVER = -math.inf
+
+
+def held(number, ts, ranked=(11, 12, 13)):
+    return Held(number, 7, ts, array("q", ranked), 0)
+
+
+def clicked(ts, key=11):
+    return (CLICK, key, False, ts)
+
+
+@pytest.fixture
+def task():
+    return Task(PLAN)
+
+
+def due(task, watermark):
+    """Stage -> the impressions that are decided there, in their order."""
+    return {number: [impression.id for impression in found] for number, found in task.due(watermark)}
+
+
+# Deadlines.
+
+
+def test_an_impression_is_due_at_each_stage_once_the_watermark_has_passed_its_deadline(task):
+    task.hold(held(1, 100.0))
+    assert due(task, 100.0) == {}
+    assert due(task, 100.5) == {0: [1]}
+    assert due(task, 110.0) == {}
+    assert due(task, 110.5) == {1: [1]}
+    assert due(task, 120.5) == {2: [1]}
+    assert due(task, 200.0) == {}
+    assert due(task, 200.5) == {3: [1]}
+    assert due(task, math.inf) == {}
+
+
+def test_a_leap_of_time_decides_every_stage_at_once(task):
+    task.hold(held(1, 100.0))
+    assert due(task, math.inf) == {0: [1], 1: [1], 2: [1], 3: [1]}
+
+
+def test_what_is_due_together_comes_in_the_order_of_its_time(task):
+    for number, ts in ((1, 103.25), (2, 101.0), (3, 103.0), (4, 102.0)):
+        task.hold(held(number, ts))
+    assert due(task, 103.1) == {0: [2, 4, 3]}
+    assert due(task, 113.1) == {0: [1], 1: [2, 4, 3]}
+
+
+def test_an_impression_is_held_until_its_last_deadline(task):
+    task.hold(held(1, 100.0))
+    task.due(200.0)
+    assert task.open == 1
+    assert task.held(1).ts == 100.0
+    task.due(200.5)
+    assert task.open == 0
+    assert task.held(1) is None
+
+
+# Interactions.
+
+
+def test_an_interaction_of_a_held_impression_belongs_to_it(task):
+    task.hold(held(1, 100.0))
+    assert task.interact(1, clicked(103.0), TOLD, FOREVER) == ""
+    assert task.held(1).interactions == {clicked(103.0): TOLD}
+    assert task.pending == 1
+
+
+def test_an_interaction_waits_for_an_impression_that_comes_later(task):
+    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    task.hold(held(1, 100.0))
+    assert list(task.held(1).interactions) == [clicked(103.0)]
+    assert task.pending == 1
+    assert task.expire(math.inf) == []
+
+
+@pytest.mark.parametrize(("ts", "joins"), [(89.9, False), (90.0, True), (110.0, True), (110.1, False)])
+@pytest.mark.parametrize("first", ["impression", "interaction"])
+def test_attribution_reaches_as_far_back_as_ahead_whichever_side_comes_first(task, first, ts, joins):
+    if first == "impression":
+        task.hold(held(1, 100.0))
+    task.interact(1, clicked(ts), TOLD, FOREVER)
+    if first == "interaction":
+        task.hold(held(1, 100.0))
+    assert bool(task.held(1).interactions) is joins
+    assert task.expire(math.inf) == ([] if joins else [clicked(ts)])
+
+
+def test_an_impression_takes_of_those_that_wait_only_the_ones_in_reach(task):
+    for ts in (80.0, 103.0, 130.0):
+        task.interact(1, clicked(ts), TOLD, FOREVER)
+    task.hold(held(1, 100.0))
+    assert list(task.held(1).interactions) == [clicked(103.0)]
+    assert task.expire(math.inf) == [clicked(80.0), clicked(130.0)]
+
+
+def test_the_same_interaction_of_a_held_impression_is_a_duplicate(task):
+    task.hold(held(1, 100.0))
+    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    assert task.interact(1, clicked(103.0), (5.0, math.nan), FOREVER) == "duplicate"
+    assert task.held(1).interactions == {clicked(103.0): TOLD}
+    assert task.pending == 1
+
+
+def test_the_same_interaction_that_waits_is_a_duplicate(task):
+    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    assert task.interact(1, clicked(103.0), TOLD, FOREVER) == "duplicate"
+    assert task.pending == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (CLICK, 12, False, 103.0),
+        (CLICK, 11, True, 103.0),
+        (DWELL, 11, False, 103.0),
+        (OUTCOME, 11, False, 103.0),
+        (CLICK, 11, False, 103.5),
+    ],
+    ids=["key", "position", "dwell", "outcome", "time"],
+)
+def test_interactions_that_differ_in_anything_are_two(task, other):
+    task.hold(held(1, 100.0))
+    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    assert task.interact(1, other, TOLD, FOREVER) == ""
+    assert task.pending == 2
+
+
+def test_an_interaction_whose_time_has_passed_is_unmatched_at_once(task):
+    assert task.interact(1, clicked(100.0), TOLD, 110.5) == "unmatched"
+    assert task.pending == 0
+
+
+def test_an_interaction_on_its_deadline_still_waits(task):
+    assert task.interact(1, clicked(100.0), TOLD, 110.0) == ""
+
+
+def test_an_interaction_after_the_click_deadline_of_its_impression_waits_and_ends_unmatched(task):
+    task.hold(held(1, 100.0))
+    task.due(110.5)
+    assert task.interact(1, clicked(105.0), TOLD, 110.5) == ""
+    assert task.expire(115.5) == [clicked(105.0)]
+    assert task.pending == 0
+
+
+def test_those_that_wait_expire_when_their_time_has_passed_oldest_first(task):
+    for ts in (103.0, 101.0, 102.0):
+        task.interact(1, clicked(ts), TOLD, FOREVER)
+    assert task.expire(111.0) == []
+    assert task.expire(112.5) == [clicked(101.0), clicked(102.0)]
+    assert task.pending == 1
+
+
+# Bounds.
+
+
+def test_the_oldest_impressions_are_evicted_first_and_decided_at_the_stages_they_had_left(task):
+    for number, ts in ((1, 100.0), (2, 115.0), (3, 130.0), (4, 131.0)):
+        task.hold(held(number, ts))
+    task.due(126.0)
+    assert task.oldest() == 100.0
+    evicted = {number: [impression.id for impression in found] for number, found in task.evict(3)}
+    assert evicted == {0: [3], 1: [3], 2: [2, 3], 3: [1, 2, 3]}
+    assert task.open == 1
+    assert task.held(4)
+
+
+def test_evicting_more_than_there_are_takes_all(task):
+    task.hold(held(1, 100.0))
+    assert [number for number, _ in task.evict(5)] == [0, 1, 2, 3]
+    assert task.evict(5) == []
+    assert task.oldest() == math.inf
+
+
+def test_what_was_evicted_is_never_due(task):
+    task.hold(held(1, 100.0))
+    task.evict(1)
+    assert task.due(math.inf) == []
+
+
+def test_the_oldest_of_those_that_wait_are_given_up_first(task):
+    for ts in (103.0, 101.0, 102.0):
+        task.interact(1, clicked(ts), TOLD, FOREVER)
+    assert task.evict_waiting(2) == [clicked(101.0), clicked(102.0)]
+    assert task.pending == 1
+
+
+def test_an_interaction_that_found_its_impression_does_not_wait_any_more(task):
+    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    task.hold(held(1, 100.0))
+    assert task.evict_waiting(1) == []
+    assert task.pending == 1
+
+
+# Ranks.
+
+
+def test_a_key_means_its_rank_and_a_position_counts_from_one():
+    impression = held(1, 100.0, ranked=(11, 12, 13))
+    assert [impression.rank(key, False) for key in (11, 13, 14)] == [0, 2, -1]
+    assert [impression.rank(position, True) for position in (1, 3, 4)] == [0, 2, -1]
+
+
+def test_positions_count_in_the_ranking_as_sent_where_a_key_stood_twice():
+    impression = held(1, 100.0, ranked=(11, 12, 13))
+    impression.shown = array("q", (11, 12, 11, 13))
+    assert [impression.rank(position, True) for position in (1, 2, 3, 4, 5)] == [0, 1, 0, 2, -1]

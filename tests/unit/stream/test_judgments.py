@@ -1,0 +1,278 @@
+"""The judgment table: read as it stood at any deadline, whatever came after."""
+
+import math
+from statistics import mean, median
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.stream.judgments import JudgmentTable
+
+Q, OTHER_Q = 100, 200
+A, B, C = 1, 2, 3
+ANN, BOB, EVE = 51, 52, 53
+
+
+def table_of(*judgments, combine="mean", limit=1000):
+    table = JudgmentTable(combine, limit)
+    for judgment in judgments:
+        table.apply(*judgment)
+    return table
+
+
+def grades(table, deadline, query=Q):
+    found = table.at(query, deadline)
+    return None if found is None else dict(zip(found.keys.tolist(), found.grades.tolist(), strict=True))
+
+
+# As it stood.
+
+
+def test_a_judgment_holds_from_its_time_on():
+    table = table_of((Q, A, ANN, 10.0, 2.0))
+    assert grades(table, 9.9) is None
+    assert grades(table, 10.0) == {A: 2.0}
+    assert grades(table, math.inf) == {A: 2.0}
+
+
+def test_queries_do_not_mix():
+    table = table_of((Q, A, ANN, 10.0, 2.0), (OTHER_Q, B, ANN, 10.0, 1.0))
+    assert grades(table, 10.0) == {A: 2.0}
+    assert grades(table, 10.0, OTHER_Q) == {B: 1.0}
+    assert grades(table, 10.0, 300) is None
+
+
+def test_a_regrade_counts_from_its_own_time_and_the_first_grade_before():
+    table = table_of((Q, A, ANN, 10.0, 2.0), (Q, A, ANN, 30.0, 0.0))
+    assert grades(table, 29.9) == {A: 2.0}
+    assert grades(table, 30.0) == {A: 0.0}
+
+
+def test_a_batch_that_is_loaded_later_does_not_change_what_an_older_deadline_sees():
+    table = table_of((Q, A, ANN, 10.0, 2.0))
+    before = grades(table, 20.0)
+    table.apply(Q, A, ANN, 50.0, 0.0)
+    table.apply(Q, B, ANN, 50.0, 3.0)
+    assert grades(table, 20.0) == before == {A: 2.0}
+
+
+def test_of_two_for_one_time_the_one_that_came_last_wins():
+    assert grades(table_of((Q, A, ANN, 10.0, 2.0), (Q, A, ANN, 10.0, 1.0)), 10.0) == {A: 1.0}
+
+
+def test_one_that_comes_later_with_an_earlier_time_wins_from_that_time_on():
+    table = table_of((Q, A, ANN, 30.0, 2.0), (Q, A, ANN, 10.0, 1.0))
+    assert grades(table, 9.9) is None
+    assert grades(table, 20.0) == {A: 1.0}
+    assert grades(table, 40.0) == {A: 1.0}
+
+
+def test_a_withdrawn_judgment_counts_until_it_is_withdrawn():
+    table = table_of((Q, A, ANN, 10.0, 2.0), (Q, B, ANN, 10.0, 1.0), (Q, A, ANN, 30.0, None))
+    assert grades(table, 29.9) == {A: 2.0, B: 1.0}
+    assert grades(table, 30.0) == {B: 1.0}
+
+
+def test_a_query_whose_judgments_are_all_withdrawn_has_none():
+    table = table_of((Q, A, ANN, 10.0, 2.0), (Q, A, ANN, 30.0, None))
+    assert table.at(Q, 30.0) is None
+
+
+def test_a_withdrawn_judgment_can_be_given_again():
+    table = table_of((Q, A, ANN, 10.0, 2.0), (Q, A, ANN, 20.0, None), (Q, A, ANN, 30.0, 1.0))
+    assert [grades(table, deadline) for deadline in (10, 20, 30)] == [{A: 2.0}, None, {A: 1.0}]
+
+
+# Fates.
+
+
+@pytest.mark.parametrize(
+    ("before", "judgment", "fate"),
+    [
+        ([], (10.0, 2.0), "applied"),
+        ([], (10.0, None), "duplicate"),
+        ([(10.0, 2.0)], (10.0, 2.0), "duplicate"),
+        ([(10.0, 2.0)], (20.0, 2.0), "duplicate"),
+        ([(10.0, 2.0)], (5.0, 2.0), "regraded"),
+        ([(10.0, 2.0)], (20.0, 1.0), "regraded"),
+        ([(10.0, 2.0)], (10.0, 2.0, 9), "regraded"),
+        ([(10.0, 2.0)], (20.0, None), "withdrawn"),
+        ([(10.0, 2.0), (20.0, None)], (30.0, None), "duplicate"),
+        ([(10.0, 2.0), (20.0, None)], (30.0, 2.0), "applied"),
+        ([(10.0, 2.0), (20.0, 1.0)], (30.0, 2.0), "regraded"),
+    ],
+)
+def test_the_fate_compares_with_the_newest_that_came_before(before, judgment, fate):
+    table = table_of(*((Q, A, ANN, *old) for old in before))
+    assert table.apply(Q, A, ANN, *judgment) == fate
+
+
+def test_another_assessor_another_judgment():
+    table = table_of((Q, A, ANN, 10.0, 2.0))
+    assert table.apply(Q, A, BOB, 10.0, 2.0) == "applied"
+
+
+# Several assessors.
+
+
+@pytest.mark.parametrize(("combine", "grade"), [("mean", 2.0), ("median", 1.0)])
+def test_the_grades_of_several_assessors_become_one(combine, grade):
+    table = table_of(
+        (Q, A, ANN, 10.0, 0.0), (Q, A, BOB, 10.0, 1.0), (Q, A, EVE, 10.0, 5.0), (Q, B, ANN, 10.0, 3.0),
+        combine=combine,
+    )  # fmt: skip
+    assert grades(table, 10.0) == {A: grade, B: 3.0}
+
+
+def test_only_those_who_had_judged_by_the_deadline_are_combined():
+    table = table_of((Q, A, ANN, 10.0, 0.0), (Q, A, BOB, 20.0, 1.0), (Q, A, ANN, 30.0, None))
+    assert [grades(table, deadline) for deadline in (10, 20, 30)] == [{A: 0.0}, {A: 0.5}, {A: 1.0}]
+
+
+# What the metrics need.
+
+
+def test_the_ideal_is_every_grade_highest_first():
+    table = table_of((Q, A, ANN, 10.0, 1.0), (Q, B, ANN, 10.0, 3.0), (Q, C, ANN, 10.0, 0.0))
+    found = table.at(Q, 10.0)
+    assert found.ideal.tolist() == [3.0, 1.0, 0.0]
+    assert found.relevant == 2
+
+
+def test_the_first_time_is_the_earliest_among_the_grades_that_count():
+    table = table_of((Q, A, ANN, 10.0, 1.0), (Q, B, ANN, 20.0, 1.0), (Q, A, ANN, 30.0, None))
+    assert table.at(Q, 25.0).first_ts == 10.0
+    assert table.at(Q, 30.0).first_ts == 20.0
+
+
+def test_identities_are_the_targets_where_told_and_the_keys_elsewhere():
+    table = table_of(
+        (Q, A, ANN, 10.0, 1.0, 77),
+        (Q, B, ANN, 10.0, 2.0, 77),
+        (Q, C, ANN, 10.0, 1.0),
+        (Q, 4, ANN, 10.0, 0.0, 78),
+    )
+    found = table.at(Q, 10.0)
+    assert dict(zip(found.keys.tolist(), found.targets.tolist(), strict=True)) == {A: 77, B: 77, C: C, 4: 78}
+    assert found.relevant_targets == 2
+
+
+def test_without_any_target_their_number_is_not_told():
+    assert table_of((Q, A, ANN, 10.0, 1.0)).at(Q, 10.0).relevant_targets == -1
+
+
+# The bound.
+
+
+def test_over_the_bound_the_query_that_was_judged_longest_ago_is_forgotten_whole():
+    table = table_of(
+        (Q, A, ANN, 10.0, 1.0), (OTHER_Q, A, ANN, 10.0, 1.0), (OTHER_Q, B, ANN, 10.0, 1.0), (300, A, ANN, 10.0, 1.0),
+        limit=3,
+    )  # fmt: skip
+    assert table.evict() == 1
+    assert table.at(Q, 10.0) is None
+    assert grades(table, 10.0, OTHER_Q) == {A: 1.0, B: 1.0}
+    assert table.size == 3
+
+
+def test_judging_a_query_again_makes_it_the_newest():
+    table = table_of((Q, A, ANN, 10.0, 1.0), (OTHER_Q, A, ANN, 10.0, 1.0), (Q, B, ANN, 10.0, 1.0), limit=2)
+    assert table.evict() == 1
+    assert table.at(OTHER_Q, 10.0) is None
+    assert grades(table, 10.0) == {A: 1.0, B: 1.0}
+
+
+def test_at_the_bound_nothing_is_forgotten():
+    table = table_of((Q, A, ANN, 10.0, 1.0), (Q, B, ANN, 10.0, 1.0), limit=2)
+    assert table.evict() == 0
+
+
+def test_old_versions_that_nobody_can_ask_for_take_no_room():
+    table = JudgmentTable("mean", 1000)
+    for ts in range(1000):
+        table.horizon = float(ts)
+        table.apply(Q, A, ANN, float(ts), float(ts % 3))
+    assert table.size < 10
+    assert grades(table, 999.0) == {A: 0.0}
+
+
+# Against a brute force: all judgments in a list, read anew for each deadline.
+
+
+class Given(NamedTuple):
+    query: int
+    key: int
+    assessor: int
+    ts: float
+    grade: float | None
+    horizon: float
+
+
+class BruteForce:
+    def __init__(self):
+        self.taken = []
+
+    def apply(self, judgment):
+        earlier = [old for old in self.taken if old[:3] == judgment[:3]]
+        before = earlier[-1] if earlier else None
+        graded = before is not None and before.grade is not None
+        if judgment.grade is None:
+            fate = "withdrawn" if graded else "duplicate"
+        elif not graded:
+            fate = "applied"
+        elif before.grade == judgment.grade and before.ts <= judgment.ts:
+            fate = "duplicate"
+        else:
+            fate = "regraded"
+        if fate != "duplicate":
+            self.taken.append(judgment)
+        return fate
+
+    def at(self, query, deadline, combine):
+        newest = {
+            (old.key, old.assessor): old.grade
+            for old in self.taken
+            if old.query == query and old.ts <= deadline
+        }
+        by_key = {}
+        for (key, _), grade in newest.items():
+            if grade is not None:
+                by_key.setdefault(key, []).append(grade)
+        return {key: combine(found) for key, found in by_key.items()} or None
+
+
+given_judgments = st.builds(
+    Given,
+    query=st.sampled_from([Q, OTHER_Q]),
+    key=st.sampled_from([A, B]),
+    assessor=st.sampled_from([ANN, BOB, EVE]),
+    ts=st.integers(0, 20).map(float),
+    grade=st.sampled_from([None, 0.0, 1.0, 2.0]),
+    horizon=st.sampled_from([0.0, 0.0, 1.0, 3.0]),
+)
+
+
+@given(st.lists(given_judgments, max_size=60), st.sampled_from(["mean", "median"]))
+def test_whatever_is_compacted_a_deadline_from_the_horizon_on_sees_all_it_saw_before(judgments, combine):
+    table, brute = JudgmentTable(combine, 10_000), BruteForce()
+    middle = {"mean": mean, "median": median}[combine]
+    horizon = 0.0
+    for judgment in judgments:
+        horizon = min(20.0, horizon + judgment.horizon)  # time passes
+        table.horizon = horizon
+        assert table.apply(*judgment[:5]) == brute.apply(judgment)
+        for query in (Q, OTHER_Q):
+            for deadline in (horizon, (horizon + 20) / 2, 20.0):
+                assert grades(table, deadline, query) == brute.at(query, deadline, middle)
+
+
+@given(st.lists(given_judgments, min_size=1, max_size=30), st.lists(st.integers(-1, 21), min_size=1))
+def test_a_deadline_sees_the_same_in_whatever_order_deadlines_are_asked_for(judgments, deadlines):
+    table = table_of(*(judgment[:5] for judgment in judgments))
+    asked = [grades(table, float(deadline)) for deadline in deadlines]
+    anew = [
+        grades(table_of(*(judgment[:5] for judgment in judgments)), float(deadline)) for deadline in deadlines
+    ]
+    assert asked == anew
