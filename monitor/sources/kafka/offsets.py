@@ -48,7 +48,7 @@ async def logs(
     places = [Place(*partition) for partition in partitions]
     first = await consumer.beginning_offsets(places)
     end = await consumer.end_offsets(places)
-    return {place: Log(first[place], end[place]) for place in places}
+    return {(place.topic, place.partition): Log(first[place], end[place]) for place in places}
 
 
 async def at_start(
