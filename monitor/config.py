@@ -30,7 +30,7 @@ from monitor.stream.records import Role
 ENV_PREFIX = "RANKING_MONITOR__"
 RESERVED_LABELS = frozenset(
     (
-        "delay fate hash instance job k le maturity partition position quantile reason "
+        "delay fate hash instance job k le limit maturity metric partition position quantile reason "
         "task topic type version window"
     ).split()
 )
@@ -214,6 +214,8 @@ class MetricConfig(Section):
         measure = self.measure
         if measure.metric.name in ALWAYS:
             raise ValueError(f'"{self.metric}" is always exported as {measure.metric.family}; take it out')
+        if self.name in ALWAYS or (self.name or "").startswith("window_"):
+            raise ValueError(f'name "{self.name}" is taken by a family that is always exported; take another')
         if measure.params and self.name is None:
             raise ValueError(
                 f'"{self.metric}" has parameters and needs a name: {{metric: "{self.metric}", name: ...}}'
@@ -287,19 +289,26 @@ class Config(BaseSettings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        seen: dict[tuple[str, int | None], str] = {}
-        for entry in self.metrics:
-            family = (entry.family_name, entry.measure.k)
-            if family in seen:
-                raise ValueError(
-                    f'metrics: "{seen[family]}" and "{entry.metric}" would share vector_{family[0]}_avg'
-                    " and k; give one of them another name"
-                )
-            seen[family] = entry.metric
+        self._refuse_shared_families()
         for label, values in (("window", self.windows), ("maturity", self.judgments.maturities)):
             if len({in_words(value) for value in values}) != len(values):
                 raise ValueError(f"two values would share one {label} label: {', '.join(map(str, values))}")
         return self
+
+    def _refuse_shared_families(self) -> None:
+        """A family speaks of one metric, with one set of parameters, once for each k."""
+        first: dict[str, MetricConfig] = {}
+        seen: set[tuple[str, int | None]] = set()
+        for entry in self.metrics:
+            name, measure = entry.family_name, entry.measure
+            other = first.setdefault(name, entry)
+            alike = (other.measure.metric, other.measure.params) == (measure.metric, measure.params)
+            if (name, measure.k) in seen or not alike:
+                raise ValueError(
+                    f'metrics: "{other.metric}" and "{entry.metric}" would share vector_{name}_avg'
+                    f"{' and k' if (name, measure.k) in seen else ''}; give one of them another name"
+                )
+            seen.add((name, measure.k))
 
     @property
     def address(self) -> tuple[str, int]:

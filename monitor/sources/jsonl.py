@@ -51,7 +51,8 @@ class JsonlSource:
             raise SourceError(f'cannot read "{self._path}": {error.strerror}') from None
         self._raw = cast("io.BufferedReader", raw)
         zipped = self._raw.peek(2)[:2] == GZIP_MAGIC
-        self._lines = cast("BinaryIO", gzip.open(self._raw) if zipped else self._raw)
+        # Closed by stop(), as a source is.
+        self._lines = cast("BinaryIO", gzip.open(self._raw) if zipped else self._raw)  # noqa: SIM115
 
     async def poll(self) -> Poll:
         assigned: dict[TopicPartition, Start] | None = None

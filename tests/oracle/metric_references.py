@@ -61,12 +61,15 @@ def err(case: Case, k: int, max_grade: float) -> float:
 def diversity_count(case: Case, k: int) -> float:
     if not named_target(case):
         return NOTHING
-    return len({case.target(key) for key in case.ranking[:k] if is_relevant(case, key)})
+    return len({case.target(key) for key in case.ranking[:k]})
 
 
 def dedup_recall(case: Case, k: int) -> float:
+    if not named_target(case):
+        return NOTHING
     wanted = {case.target(key) for key in case.relevant}
-    return diversity_count(case, k) / len(wanted) if wanted else diversity_count(case, k)
+    found = {case.target(key) for key in case.ranking[:k] if is_relevant(case, key)}
+    return len(found) / len(wanted) if wanted else 0.0
 
 
 def cosine(a: list[float], b: list[float]) -> float:

@@ -111,7 +111,7 @@ ORACLES = [
     ("err(max_grade=3)@5", each(plain.err, 5, 3), WHOLE),
     ("err(max_grade=2)", each(plain.err, None, 2), FRACTIONAL),
     ("diversity_count@4", each(plain.diversity_count, 4), WHOLE),
-    ("diversity_count(unjudged=condensed)@2", condensed(plain.diversity_count, 2), WHOLE),
+    ("dedup_recall(unjudged=condensed)@2", condensed(plain.dedup_recall, 2), WHOLE),
     ("dedup_recall@4", each(plain.dedup_recall, 4), WHOLE),
     *((f"alpha_ndcg(alpha={a})", each(plain.alpha_ndcg, None, a), FEW_RELEVANT) for a in (0, 0.3, 0.5)),
     ("alpha_ndcg@4", each(plain.alpha_ndcg, 4, 0.5), AROUND_EIGHT),
