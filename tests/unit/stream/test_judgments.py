@@ -168,9 +168,12 @@ def test_without_any_target_their_number_is_not_told():
 
 def test_over_the_bound_the_query_that_was_judged_longest_ago_is_forgotten_whole():
     table = table_of(
-        (Q, A, ANN, 10.0, 1.0), (OTHER_Q, A, ANN, 10.0, 1.0), (OTHER_Q, B, ANN, 10.0, 1.0), (300, A, ANN, 10.0, 1.0),
+        (Q, A, ANN, 10.0, 1.0),
+        (OTHER_Q, A, ANN, 10.0, 1.0),
+        (OTHER_Q, B, ANN, 10.0, 1.0),
+        (300, A, ANN, 10.0, 1.0),
         limit=3,
-    )  # fmt: skip
+    )
     assert table.evict() == 1
     assert table.at(Q, 10.0) is None
     assert grades(table, 10.0, OTHER_Q) == {A: 1.0, B: 1.0}

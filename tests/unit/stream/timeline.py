@@ -170,7 +170,7 @@ class Timeline:
         return [(count, total) for count, total in zip(counts, sums, strict=True) if count]
 
     def windows(self, family: str, delay: float | None = None) -> dict[float, tuple[int, float]]:
-        """Start of each closed window with anything in it -> count and sum of a family, over all label sets."""
+        """Start of each closed window with anything in it -> count and sum of a family."""
         found: dict[float, tuple[int, float]] = {}
         for window in self.engine.windows():
             for i, column in enumerate(window.stage.columns):

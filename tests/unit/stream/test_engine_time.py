@@ -1,0 +1,223 @@
+"""The engine and event time: idle partitions, stuck ones, several tasks, and windows that wait."""
+
+from monitor.stream.records import Role, Start
+from tests.unit.stream.timeline import HOUR, NOW, SPLIT, Timeline, click, impression, judgment, tick
+
+ZERO, ONE = ("events", 0), ("events", 1)
+SHOWN, DONE = ("shown", 0), ("done", 0)
+
+
+# Idleness.
+
+
+def test_an_idle_partition_moves_on_with_the_clock():
+    """
+    0          clock: 101
+    I          nothing more comes, and every deadline passes
+    """
+    line = Timeline()
+    line.bring(impression("i", 0))
+    line.idle(ZERO, now=101)
+    assert line.fates("impression") == {"settled": 1}
+    assert line.snapshot.watermarks == {0: HOUR + 101}
+
+
+def test_the_clock_of_an_idle_partition_is_less_the_lateness_too():
+    line = Timeline(lateness_seconds=60)
+    line.bring(impression("i", 0))
+    line.idle(ZERO, now=160)
+    assert line.fates("impression") == {}
+    line.idle(ZERO, now=160.5)
+    assert line.fates("impression") == {"settled": 1}
+
+
+def test_a_stuck_partition_stays_where_it_is():
+    line = Timeline()
+    line.bring(impression("i", 0))
+    line.engine.advance(NOW)
+    assert line.snapshot.watermarks == {0: HOUR}
+    assert line.snapshot.open_impressions == 1
+
+
+def test_an_idle_topic_does_not_hold_the_other_topic_of_its_task_back():
+    """
+    Shown  I(0)            I(50)
+    done   nothing, idle at 60
+    """
+    line = Timeline(SPLIT)
+    line.bring(impression("i", 0), topic="shown")
+    line.bring(impression("j", 50), topic="shown")
+    assert line.observed("vector_results") == []
+    line.idle(DONE, now=60)
+    assert line.observed("vector_results") == [(1, 3.0)]
+    assert line.snapshot.watermarks == {0: HOUR + 50}
+
+
+def test_a_stuck_topic_holds_the_other_topic_of_its_task_back():
+    line = Timeline(SPLIT)
+    line.bring(click("i", 1), topic="done")
+    line.bring(impression("i", 0), topic="shown")
+    for at in (50, 500, 5000):
+        line.bring(impression(f"j{at}", at), topic="shown")
+    assert line.snapshot.watermarks == {0: HOUR + 1}
+    assert line.fates("click") == {}
+
+
+def test_idleness_does_not_make_what_comes_within_the_lateness_late():
+    line = Timeline(lateness_seconds=60)
+    line.bring(impression("i", 0))
+    line.idle(ZERO, now=100)
+    line.bring(impression("j", 41), tick(500))
+    assert line.fates("impression") == {"settled": 2}
+
+
+def test_idleness_of_a_partition_that_is_not_ours_changes_nothing():
+    line = Timeline()
+    line.bring(impression("i", 0))
+    line.idle(("events", 7), ("other", 0), now=500)
+    assert line.snapshot.watermarks == {0: HOUR}
+
+
+# Several tasks.
+
+
+def test_each_task_decides_by_its_own_watermark_where_judgments_have_their_own_topic():
+    line = Timeline({**SPLIT, "grades": Role.JUDGMENTS}, partitions=2)
+    for partition, at in ((0, 5), (1, 0)):
+        line.bring(impression("i", 0), impression("j", at), topic="shown", partition=partition)
+        line.bring(click("i", at), topic="done", partition=partition)
+    assert line.snapshot.watermarks == {0: HOUR + 5, 1: HOUR}
+    assert line.observed("vector_results") == [(1, 3.0)]
+
+
+def test_where_any_partition_may_bring_judgments_a_task_waits_for_the_slowest_to_decide():
+    line = Timeline(partitions=2)
+    line.bring(impression("i", 0), tick(5), partition=0)
+    line.bring(impression("j", 0), partition=1)
+    assert line.snapshot.watermarks == {0: HOUR + 5, 1: HOUR}
+    assert line.observed("vector_results") == []
+    line.bring(tick(1), partition=1)
+    assert line.observed("vector_results") == [(2, 6.0)]
+
+
+def test_a_judgment_that_a_slower_partition_brings_is_in_time():
+    """
+    Task 0  I(0)             tick(50)
+    task 1           j(10)            tick(50)
+    """
+    line = Timeline(partitions=2)
+    line.bring(impression("i", 0), tick(50), partition=0)
+    line.bring(judgment("a", 10, 1), tick(50), partition=1)
+    assert line.observed("vector_ndcg_avg", maturity="20s") == [(1, 1.0)]
+
+
+def test_the_same_id_in_two_tasks_is_two_impressions():
+    line = Timeline(partitions=2)
+    for partition in (0, 1):
+        line.bring(impression("i", 0), partition=partition)
+    line.finish()
+    assert line.fates("impression") == {"settled": 2}
+
+
+# Windows.
+
+
+def test_a_window_has_the_impressions_whose_time_falls_in_it():
+    """
+    0           59.5  60           120
+    [ I(0)      I   ) [ I         ) tick
+    """
+    line = Timeline()
+    line.bring(impression("i", 0, "a"), impression("j", 59.5, "ab"), impression("k", 60, "abc"), tick(121))
+    assert line.windows("vector_results") == {0: (2, 3.0), 60: (1, 3.0)}
+
+
+def test_a_window_closes_for_each_metric_after_its_own_delay():
+    line = Timeline()
+    line.bring(impression("i", 0), click("i", 1))
+    closed_at = {}
+    for at in range(55, 175, 5):
+        line.bring(tick(at + 0.5))
+        for window in line.engine.windows():
+            closed_at.setdefault(window.stage.delay, at + 0.5)
+    assert closed_at == {0: 60.5, 10: 70.5, 20: 80.5, 100: 160.5}
+
+
+def test_the_window_waits_for_the_slowest_task():
+    """
+    Task 0  I(0)    tick(500)
+    task 1  I(10)   tick(30)       ... tick(61)
+    """
+    line = Timeline(partitions=2)
+    line.bring(impression("i", 0, "a"), tick(500), partition=0)
+    line.bring(impression("j", 10, "a"), tick(30), partition=1)
+    assert line.windows("vector_results") == {}
+    line.bring(tick(61), partition=1)
+    assert line.windows("vector_results") == {0: (2, 2.0)}
+
+
+def test_a_task_that_has_brought_nothing_yet_holds_every_window_back_until_it_is_idle():
+    line = Timeline(partitions=2)
+    line.bring(impression("i", 0), tick(500), partition=0)
+    assert line.windows("vector_results") == {}
+    line.idle(ONE, now=61)
+    assert line.windows("vector_results") == {0: (1, 3.0)}
+
+
+def test_a_closed_window_never_changes():
+    line = Timeline()
+    line.bring(impression("i", 0), tick(61))
+    closed = line.windows("vector_results")
+    line.bring(impression("late", 30), tick(500))
+    assert line.windows("vector_results") == closed == {0: (1, 3.0)}
+
+
+def test_there_is_no_window_where_nothing_was_shown():
+    line = Timeline()
+    line.bring(impression("i", 0), impression("j", 180), tick(500))
+    assert list(line.windows("vector_results")) == [0, 180]
+
+
+def test_the_newest_window_is_in_the_snapshot_and_gone_when_an_empty_one_follows():
+    line = Timeline()
+    line.bring(impression("i", 0), tick(61))
+    assert [window.start - HOUR for window in line.snapshot.windows if window.stage.delay == 0] == [0]
+    line.bring(tick(121))
+    assert [window for window in line.snapshot.windows if window.stage.delay == 0] == []
+
+
+def partial_windows(line):
+    return {window.start - HOUR: window.partial for window in line.engine.windows() if not window.stage.delay}
+
+
+def begin_in_the_middle(line, now):
+    line.engine.assign({ZERO: Start(1000, "", fresh=True, from_beginning=False)}, HOUR + now)
+
+
+def test_a_window_that_began_before_the_reading_is_partial():
+    """
+    0           20 first record      60
+    [ unread    I                   )[ I       )
+    """
+    line = Timeline(begin=False)
+    begin_in_the_middle(line, now=90)
+    line.bring(impression("i", 25), impression("j", 65), tick(121), timestamp=20)
+    assert partial_windows(line) == {0: True, 60: False}
+
+
+def test_a_window_is_partial_up_to_where_an_idle_partition_was_assigned():
+    """
+    0             90 assigned at the end of the log     120
+    [            )[                                    )[ I    )
+    """
+    line = Timeline(begin=False)
+    begin_in_the_middle(line, now=90)
+    line.idle(ZERO, now=125)
+    line.bring(impression("j", 130), tick(300), timestamp=130)
+    assert partial_windows(line) == {120: False}
+
+
+def test_read_from_the_beginning_of_the_log_no_window_is_partial():
+    line = Timeline()
+    line.bring(impression("i", 25), tick(61), timestamp=20)
+    assert partial_windows(line) == {0: False}
