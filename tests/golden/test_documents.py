@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import subprocess
+import tomllib
 from datetime import datetime
 from pathlib import Path
 
@@ -51,6 +52,14 @@ def test_every_reason_and_every_fate_is_explained() -> None:
     assert {reason.value for reason in Reason} <= explained
     fates = set(re.findall(r"^\| [^|]*\| `(\w+)` \|", page, re.MULTILINE))
     assert fates == {fate for fates in FATES.values() for fate in fates}
+
+
+def test_every_dependency_has_its_line() -> None:
+    project = tomllib.loads(text("pyproject.toml"))
+    extras = project["project"]["optional-dependencies"]["eval"]
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"], *extras]
+    words = set(re.findall(r"[\w-]+", text("docs/dependencies.md")))
+    assert {re.split(r"[^\w-]", requirement)[0] for requirement in wanted} <= words
 
 
 def test_the_generated_pages_are_as_generated() -> None:
