@@ -93,9 +93,9 @@ class Engine:
         """Decide everything whose deadline has passed."""
         for progress in self._tasks.values():
             progress.watermark.advance()
-        for progress in self._tasks.values():
-            self._advance(progress, progress.watermark.value, now)
         passed = self._table.horizon = lowest(p.watermark for p in self._tasks.values())
+        for progress in self._tasks.values():
+            self._pass(progress, passed if self._judgments_anywhere else progress.watermark.value, now)
         self._windows.close(passed)
         for progress in self._tasks.values():
             for part in progress.partitions.values():
@@ -193,7 +193,7 @@ class Engine:
                 books.rejected[event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC] += 1
                 continue
             if isinstance(event, Impression):
-                self._impression(event, progress, books, watermark, now)
+                self._impression(event, progress, books, watermark)
             elif isinstance(event, Judgment):
                 if event.ts < watermark and decided < watermark:
                     # It comes after its time: what has passed is decided without it.
@@ -219,15 +219,11 @@ class Engine:
         self._books.judgments_evicted += self._table.evict()
         self._keep_bounds(now)
 
-    def _impression(
-        self, event: Impression, progress: TaskProgress, books: Books, watermark: float, now: float
-    ) -> None:
+    def _impression(self, event: Impression, progress: TaskProgress, books: Books, watermark: float) -> None:
         first = progress.task.held(hash(event.impression_id))
-        if first is not None:
-            if first.ts + self.plan.last_delay >= watermark:
-                books.fates["impression", "duplicate"] += 1
-                return
-            self._pass(progress, watermark, now)
+        if first is not None and first.ts + self.plan.last_delay >= watermark:
+            books.fates["impression", "duplicate"] += 1
+            return
         if event.ts < watermark:
             books.fates["impression", "late"] += 1
             return
@@ -247,12 +243,17 @@ class Engine:
     # Deciding.
 
     def _advance(self, progress: TaskProgress, watermark: float, now: float) -> None:
-        """Decide what the watermark has passed; of all tasks, where any partition may bring judgments."""
+        """Decide what has passed when a task comes to a watermark.
+
+        Where any partition may bring judgments all tasks wait for the lowest, and it may have been this one.
+        """
         if self._judgments_anywhere:
-            watermark = min(
-                [watermark, *(p.watermark.value for p in self._tasks.values() if p is not progress)]
-            )
-        self._pass(progress, watermark, now)
+            others = (p.watermark.value for p in self._tasks.values() if p is not progress)
+            passed = min([watermark, *others])
+            for each in self._tasks.values():
+                self._pass(each, passed, now)
+        else:
+            self._pass(progress, watermark, now)
 
     def _pass(self, progress: TaskProgress, watermark: float, now: float) -> None:
         progress.decided_until = max(progress.decided_until, watermark)

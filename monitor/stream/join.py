@@ -91,19 +91,22 @@ class Task:
         self._queues: list[list[Held]] = [[] for _ in plan.stages[1:]]
         self._waiting: dict[int, dict[Interaction, Payload]] = {}
         self._waiting_by_ts: list[tuple[float, int, Interaction]] = []
+        self.open = 0
+        """Impressions that are not settled."""
         self.pending = 0
         """Interactions without a fate: those that wait, and those of held impressions."""
-
-    @property
-    def open(self) -> int:
-        return len(self._held)
 
     def held(self, impression: int) -> Held | None:
         return self._held.get(impression)
 
     def hold(self, held: Held) -> None:
-        """Take an impression in, with the interactions that were waiting for it."""
+        """Take an impression in, with the interactions that were waiting for it.
+
+        An id may come again when the deadlines of the first have passed; from then on it means the second,
+        also while the first has to wait for other tasks before it is decided.
+        """
         self._held[held.id] = held
+        self.open += 1
         self._arrivals.setdefault(int(held.ts), []).append(held)
         waiting = self._waiting.get(held.id)
         if waiting:
@@ -144,8 +147,7 @@ class Task:
             decided = queue[:due]
             del queue[:due]
             stages.append((number, decided))
-        for held in decided:
-            del self._held[held.id]
+        self._release(decided)
         return [(number, decided) for number, decided in stages if decided]
 
     def _arrived(self, watermark: float) -> list[Held]:
@@ -182,8 +184,7 @@ class Task:
             decided = joining + decided
             if decided:
                 stages.append((number, decided))
-        for held in decided:
-            del self._held[held.id]
+        self._release(decided)
         return stages
 
     def _take_oldest_arrivals(self, number_of: int) -> list[Held]:
@@ -196,6 +197,12 @@ class Task:
             if bucket[cut:]:
                 self._arrivals[second] = bucket[cut:]
         return taken
+
+    def _release(self, settled: list[Held]) -> None:
+        self.open -= len(settled)
+        for held in settled:
+            if self._held.get(held.id) is held:
+                del self._held[held.id]
 
     def expire(self, watermark: float) -> list[Interaction]:
         """The interactions whose impression can no longer come."""
