@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -37,7 +38,7 @@ def read_qrels(path: Path) -> Iterator[Grade]:
                 begin = file.read(1)
             file.seek(0)
             yield from _json(path, file) if begin == "{" else _trec(path, file)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f'cannot read "{path}": {reason}') from None
 

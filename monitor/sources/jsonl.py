@@ -4,6 +4,7 @@ import gzip
 import io
 import sys
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -14,6 +15,7 @@ from monitor.sources.base import Poll, SourceError, SourceStatus
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
 LINES_A_POLL = 5000
+BYTES_A_POLL = 16 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -74,22 +76,27 @@ class JsonlSource:
 
     async def stop(self) -> None:
         self._lines.close()
+        self._raw.close()
 
     def _read(self) -> Sequence[Line]:
         lines: list[Line] = []
+        size = 0
         try:
-            while len(lines) < LINES_A_POLL and (line := self._lines.readline(MAX_RECORD_BYTES + 2)):
-                if len(line) > MAX_RECORD_BYTES and not line.endswith(b"\n"):
-                    self._skip_rest_of_line()
-                if value := line.strip():
+            while len(lines) < LINES_A_POLL and size < BYTES_A_POLL and (line := self._next_line()):
+                whole = line.endswith(b"\n") or len(line) <= MAX_RECORD_BYTES
+                if value := line.strip() if whole else line:
                     lines.append(Line(value, next(self._offsets)))
-        except (EOFError, gzip.BadGzipFile) as error:
+                    size += len(value)
+        except (EOFError, OSError, zlib.error) as error:
             raise SourceError(
                 f'"{self._path}" is damaged after line {next(self._offsets)}: {error}'
             ) from None
         return lines
 
-    def _skip_rest_of_line(self) -> None:
-        """What is over the size limit is rejected by its beginning; the rest is not kept in memory."""
-        while (rest := self._lines.readline(MAX_RECORD_BYTES)) and not rest.endswith(b"\n"):
-            pass
+    def _next_line(self) -> bytes:
+        """A line, or as much of it as shows that it is over the size limit; the rest is not kept."""
+        line = self._lines.readline(MAX_RECORD_BYTES + 2)
+        if len(line) > MAX_RECORD_BYTES and not line.endswith(b"\n"):
+            while (rest := self._lines.readline(MAX_RECORD_BYTES)) and not rest.endswith(b"\n"):
+                pass
+        return line
