@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -323,11 +323,15 @@ class Config(BaseSettings):
 
 def load(path: Path | None) -> Config:
     """The configuration from a YAML file (or none) and the environment."""
+    return build(_read(path), f"{path}: " if path else "")
+
+
+def build(values: Mapping[str, Any], where: str = "") -> Config:
+    """The configuration from values (and the environment); `where` they stand begins every message."""
     _refuse_unknown_variables(os.environ)
     try:
-        return Config(**_read(path))
+        return Config(**values)
     except ValidationError as error:
-        where = f"{path}: " if path else ""
         raise ConfigError("\n".join(where + line for line in _lines(error))) from None
     except SettingsError as error:
         # Its text names the key at the top, in quotes, and a class of pydantic's.
