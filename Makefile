@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format lock kafka clean python
+.PHONY: help demo test lint format lock kafka clean python docs
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -43,6 +43,9 @@ kafka: $(VENV)/.dev ## Fetch ahead what the tests' Kafka needs, and say which on
 
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --no-header $(LOCK_ARGS) pyproject.toml
+
+docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
+	$(BIN)/python -m monitor.reference docs
 
 lock: ## Pin the dependencies anew after a change in pyproject.toml (needs uv; LOCK_ARGS=--upgrade for newer versions)
 	@command -v uv >/dev/null || { echo "make lock needs uv on the PATH: pip install uv" >&2; exit 2; }

@@ -48,5 +48,6 @@ def main() -> None:
     try:
         app()
     except (ConfigError, SourceError) as error:
-        print(f"ranking-monitor: {error}", file=sys.stderr)
+        for line in str(error).splitlines():
+            print(f"ranking-monitor: {line}", file=sys.stderr)
         sys.exit(2)

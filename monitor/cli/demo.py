@@ -1,6 +1,7 @@
 """`ranking-monitor demo`: no broker, no config, and a bad deploy to watch."""
 
 import asyncio
+import math
 import time
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
 from monitor.cli.live import event_time, live_table
-from monitor.config import Config, JudgmentsConfig, LogConfig
+from monitor.config import Config, build
 from monitor.daemon import Daemon, signals
 from monitor.logs import set_up
 from monitor.simulate.scenarios import SCENARIOS
@@ -29,13 +30,15 @@ def demo(
     seed: Annotated[int, typer.Option(help="Another seed, another world.")] = 0,
 ) -> None:
     """Watch a simulated search: after 20 seconds one variant gets a bad deploy, and its NDCG drops."""
-    config = Config(
-        listen=listen,
-        lateness_seconds=10.0,
-        attribution_seconds=ATTRIBUTION,
-        windows=(WINDOW, 300.0),
-        judgments=JudgmentsConfig(maturities=(MATURITY, 3600.0)),
-        log=LogConfig(level="warning"),
+    config = build(
+        {
+            "listen": listen,
+            "lateness_seconds": 10.0,
+            "attribution_seconds": ATTRIBUTION,
+            "windows": (WINDOW, 300.0),
+            "judgments": {"maturities": (MATURITY, 3600.0)},
+            "log": {"level": "warning"},
+        }
     )
     set_up(config.log)
     asyncio.run(_demo(config, seconds, seed))
@@ -63,8 +66,9 @@ async def _show(daemon: Daemon, seconds: float) -> None:
     console = Console()
     started = time.monotonic()
     with Live(console=console, auto_refresh=False, transient=False) as live:
-        while not seconds or time.monotonic() - started < seconds:
-            await asyncio.sleep(1.0 if console.is_terminal else 10.0)
+        end = started + seconds if seconds else math.inf
+        while (left := end - time.monotonic()) > 0:
+            await asyncio.sleep(min(1.0 if console.is_terminal else 10.0, left))
             shown = _screen(daemon, time.monotonic() - started)
             if console.is_terminal:
                 live.update(shown, refresh=True)

@@ -41,13 +41,17 @@ def _means(snapshot: Snapshot) -> Table:
 
 
 def _rows(snapshot: Snapshot) -> Iterator[tuple[str, str, list[str]]]:
-    sums, counts = snapshot.cells.sums.tolist(), snapshot.cells.counts.tolist()
+    """One row for each series; columns with the same family and labels are one."""
+    columns: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = {}
     for i, column in enumerate(snapshot.columns):
+        columns.setdefault((column.family, column.labels), []).append(i)
+    sums, counts = snapshot.cells.sums, snapshot.cells.counts
+    for (family, labels), members in columns.items():
         cells: list[str] = []
         for row in range(len(snapshot.label_sets)):
-            count = counts[row][i]
-            cells += [f"{sums[row][i] / count:.4f}" if count else "-", f"{count:,}"]
+            count, total = int(counts[row, members].sum()), float(sums[row, members].sum())
+            cells += [f"{total / count:.4f}" if count else "-", f"{count:,}"]
         if any(cell != "-" for cell in cells[::2]):
-            name = column.family.removeprefix("vector_").removesuffix("_avg")
-            labels = dict(column.labels)
-            yield name + (f"@{labels['k']}" if "k" in labels else ""), labels.get("maturity", ""), cells
+            name = family.removeprefix("vector_").removesuffix("_avg")
+            told = dict(labels)
+            yield name + (f"@{told['k']}" if "k" in told else ""), told.get("maturity", ""), cells

@@ -10,13 +10,13 @@ from monitor.stream.judgments import NO_TARGET, JudgmentTable
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
 
 
-def hold(event: Impression, label_set: int, *, keep_embeddings: bool) -> tuple[Held, bool]:
-    """The impression as it is held, and whether a key stood in its ranking twice."""
+def hold(event: Impression, label_set: int, *, keep_embeddings: bool) -> tuple[Held, int]:
+    """The impression as it is held, and how many keys of its ranking had stood above already."""
     try:
         keys = list(map(hash, event.ranked))
     except TypeError:  # pairs of key and score, which have no hash
         keys = [hash(item) if isinstance(item, str) else hash(item.key) for item in event.ranked]
-    repeated = len(set(keys)) < len(keys)
+    repeated = len(keys) - len(set(keys))
     first = dict.fromkeys(keys) if repeated else keys
     held = Held(
         hash(event.impression_id),
