@@ -26,7 +26,7 @@ class Reason(StrEnum):
     UNKNOWN_TYPE = "unknown_type"
     MISSING_FIELD = "missing_field"
     INVALID_FIELD = "invalid_field"
-    NOT_MAX_VALUE = "not_finite"
+    NOT_FINITE = "not_finite"
     ID_TOO_LONG = "id_too_long"
     TOO_MANY_RANKED = "too_many_ranked"
     FUTURE_TS = "future_ts"
@@ -194,7 +194,7 @@ def _with_matrix(event: Impression) -> Event | Rejected:
     with np.errstate(over="ignore"):
         matrix = np.array(rows, dtype=np.float32).reshape(len(rows), max(dimensions, default=0))
     if not np.isfinite(matrix).all():
-        return Rejected(Reason.NOT_MAX_VALUE)
+        return Rejected(Reason.NOT_FINITE)
     event.embeddings = matrix
     return event
 
@@ -202,7 +202,7 @@ def _with_matrix(event: Impression) -> Event | Rejected:
 def _reason(raw: bytes, error: Exception) -> Reason:
     message = str(error)
     if not isinstance(error, msgspec.ValidationError):
-        return Reason.NOT_MAX_VALUE if _only_not_finite(raw) else Reason.NOT_JSON
+        return Reason.NOT_FINITE if _only_not_finite(raw) else Reason.NOT_JSON
     if message.startswith("Expected `object`") and " - at" not in message:
         return Reason.NOT_OBJECT
     if message.endswith("at `$.type`"):
@@ -210,7 +210,7 @@ def _reason(raw: bytes, error: Exception) -> Reason:
     if message.startswith("Object missing required field"):
         return Reason.MISSING_FIELD
     if message.startswith("Number out of range"):
-        return Reason.NOT_MAX_VALUE
+        return Reason.NOT_FINITE
     if f"`str` of length <= {MAX_ID_LENGTH}" in message:
         return Reason.ID_TOO_LONG
     if f"`array` of length <= {MAX_RANKED}" in message:
