@@ -1,0 +1,35 @@
+"""The command as a user calls it, within the test's process: exit code, output and messages."""
+
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from monitor.cli import main
+
+
+class Finished(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+class Command:
+    """Calls `ranking-monitor` with arguments, on a terminal that is wide enough."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch = monkeypatch
+        self._capsys = capsys
+        monkeypatch.setenv("COLUMNS", "200")
+        # The process of the tests goes on, and collects its garbage as before. The package has the command
+        # under the name of its module.
+        monkeypatch.setattr(sys.modules["monitor.cli.replay"], "ease_garbage_collection", lambda: None)
+
+    def __call__(self, *arguments: object) -> Finished:
+        self._monkeypatch.setattr(sys, "argv", ["ranking-monitor", *map(str, arguments)])
+        self._capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return Finished(code, *self._capsys.readouterr())
