@@ -323,7 +323,7 @@ class Config(BaseSettings):
 
 def load(path: Path | None) -> Config:
     """The configuration from a YAML file (or none) and the environment."""
-    return build(_read(path), f"{path}: " if path else "")
+    return build(read_yaml(path), f"{path}: " if path else "")
 
 
 def build(values: Mapping[str, Any], where: str = "") -> Config:
@@ -332,14 +332,15 @@ def build(values: Mapping[str, Any], where: str = "") -> Config:
     try:
         return Config(**values)
     except ValidationError as error:
-        raise ConfigError("\n".join(where + line for line in _lines(error))) from None
+        raise ConfigError("\n".join(where + line for line in problems(error))) from None
     except SettingsError as error:
         # Its text names the key at the top, in quotes, and a class of pydantic's.
         name = ENV_PREFIX + str(error).split('"')[1].upper()
         raise ConfigError(f'{name}: cannot be read; lists are written as JSON: ["a", "b"]') from None
 
 
-def _read(path: Path | None) -> dict[str, Any]:
+def read_yaml(path: Path | None) -> dict[str, Any]:
+    """The keys at the top of a YAML file; none, if there is no file."""
     if path is None:
         return {}
     try:
@@ -372,14 +373,15 @@ def _is_key(path: list[str]) -> bool:
     return True
 
 
-def _lines(error: ValidationError) -> Iterable[str]:
+def problems(error: ValidationError, see: str = "docs/configuration.md") -> Iterable[str]:
+    """One line for each problem: where, what, the offending value; `see` lists the known keys."""
     for problem in error.errors():
         where = ""
         for part in problem["loc"]:
             where += f"[{part}]" if isinstance(part, int) else f"{'.' if where else ''}{part}"
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
-            message = "unknown key; see docs/configuration.md"
+            message = f"unknown key; see {see}"
         elif problem["type"] in SHAPES:
             message = f'must be {SHAPES[problem["type"]]}, not "{problem["input"]}"'
         elif not isinstance(problem["input"], dict | BaseModel) and problem["type"] != "value_error":
