@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.events import (
@@ -25,6 +25,8 @@ from monitor.events import (
     judgment_key,
     schema,
 )
+
+drawn = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 NEW_YEAR = 1_767_225_600.0
 NOW = NEW_YEAR + 3600
@@ -462,6 +464,7 @@ values = st.recursive(
 )
 
 
+@drawn
 @given(st.sampled_from(sorted(REQUIRED)), st.data())
 def test_whatever_stands_in_a_field_decodes_or_is_rejected_and_never_raises(kind, data):
     name = data.draw(st.sampled_from(sorted(REQUIRED[kind])))
@@ -469,6 +472,7 @@ def test_whatever_stands_in_a_field_decodes_or_is_rejected_and_never_raises(kind
     assert isinstance(decoded, Rejected) or 0 <= decoded.ts <= NOW + 600
 
 
+@drawn
 @given(st.binary(max_size=60))
 def test_whatever_bytes_come_they_are_rejected_and_never_raise(raw):
     assert isinstance(decode(raw, NOW), Rejected)

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.config import Config
 from monitor.stream.cells import Cells
 from monitor.stream.plan import make_plan
 
+drawn = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 STAGES = make_plan(Config()).stages
 SHOWN = STAGES[0].columns
 FAMILIES = [column.family for column in SHOWN]
@@ -91,6 +92,7 @@ numbers = st.floats(0, 1e6) | st.just(math.nan)
 rows = st.tuples(st.integers(0, 4), st.tuples(*(numbers for _ in SHOWN)))
 
 
+@drawn
 @given(st.lists(st.lists(rows, min_size=1, max_size=6), min_size=1, max_size=5), st.randoms())
 def test_parts_added_up_in_any_order_equal_the_whole(parts, random):
     whole = observed(*zip(*(row for part in parts for row in part), strict=True))

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from monitor.stream.checkpoint import Checkpoint, decode, encode, higher, lower, of_task
@@ -16,7 +16,10 @@ checkpoints = st.builds(
     st.floats(allow_nan=False, allow_infinity=False) | st.just(-math.inf),
 )
 
+drawn = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
+
+@drawn
 @given(checkpoints)
 def test_what_was_stored_is_read_back(checkpoint):
     assert decode(encode(checkpoint)) == checkpoint
@@ -63,12 +66,14 @@ def test_what_is_absent_damaged_or_of_another_version_is_nothing(text):
     assert decode(text) is None
 
 
+@drawn
 @given(st.text())
 @example("\ud800")
 def test_whatever_text_stands_there_it_is_read_without_an_error(text):
     decode(text)
 
 
+@drawn
 @given(checkpoints, st.data())
 def test_a_checkpoint_that_was_cut_off_is_nothing(checkpoint, data):
     text = encode(checkpoint)

@@ -5,10 +5,12 @@ from statistics import mean, median
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.stream.judgments import JudgmentTable
+
+drawn = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 Q, OTHER_Q = 100, 200
 A, B, C = 1, 2, 3
@@ -257,6 +259,7 @@ given_judgments = st.builds(
 )
 
 
+@drawn
 @given(st.lists(given_judgments, max_size=60), st.sampled_from(["mean", "median"]))
 def test_whatever_is_compacted_a_deadline_from_the_horizon_on_sees_all_it_saw_before(judgments, combine):
     table, brute = JudgmentTable(combine, 10_000), BruteForce()
@@ -271,6 +274,7 @@ def test_whatever_is_compacted_a_deadline_from_the_horizon_on_sees_all_it_saw_be
                 assert grades(table, deadline, query) == brute.at(query, deadline, middle)
 
 
+@drawn
 @given(st.lists(given_judgments, min_size=1, max_size=30), st.lists(st.integers(-1, 21), min_size=1))
 def test_a_deadline_sees_the_same_in_whatever_order_deadlines_are_asked_for(judgments, deadlines):
     table = table_of(*(judgment[:5] for judgment in judgments))
