@@ -205,16 +205,21 @@ def test_a_window_that_began_before_the_reading_is_partial():
     assert partial_windows(line) == {0: True, 60: False}
 
 
-def test_a_window_is_partial_up_to_where_an_idle_partition_was_assigned():
+def test_a_window_is_partial_up_to_where_a_partition_that_brings_nothing_was_assigned():
     """
-    0             90 assigned at the end of the log     120
-    [            )[                                    )[ I    )
+    0                60      90                120             180
+    task 0  [ I     )[ I                      )[ I            )
+    task 1  unread, assigned at its end here, and idle from then on
     """
     line = Timeline(begin=False)
-    begin_in_the_middle(line, now=90)
-    line.idle(ZERO, now=125)
-    line.bring(impression("j", 130), tick(300), timestamp=130)
-    assert partial_windows(line) == {120: False}
+    starts = {
+        ZERO: Start(0, "", fresh=True, from_beginning=True),
+        ONE: Start(1000, "", fresh=True, from_beginning=False),
+    }
+    line.engine.assign(starts, HOUR + 90)
+    line.bring(*(impression(f"i{at}", at) for at in (30, 80, 130)), tick(181))
+    line.idle(ONE, now=181)
+    assert partial_windows(line) == {0: True, 60: True, 120: False}
 
 
 def test_read_from_the_beginning_of_the_log_no_window_is_partial():
