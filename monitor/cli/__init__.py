@@ -10,6 +10,7 @@ from monitor.cli.demo import demo
 from monitor.cli.load_judgments import load_judgments
 from monitor.cli.metrics import metrics
 from monitor.cli.replay import replay
+from monitor.cli.rules import rules
 from monitor.cli.run import run
 from monitor.cli.schema import schema
 from monitor.cli.simulate import simulate
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (demo, run, replay, simulate, load_judgments, check_config, schema, metrics):
+for command in (demo, run, replay, simulate, load_judgments, check_config, schema, metrics, rules):
     app.command()(command)
 
 

@@ -1,0 +1,1 @@
+"""Alert rules for Prometheus, rendered from one block of values."""

@@ -1,0 +1,67 @@
+"""What a value can be: durations as Prometheus writes them, shares, counts, and blocks of values."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
+
+from monitor.config import Section
+from monitor.durations import in_words
+from monitor.metrics import UNIT_BUCKETS
+
+UNITS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
+
+
+def _seconds(value: Any) -> int:
+    """Seconds from a duration as Prometheus writes it.
+
+    >>> [_seconds(text) for text in ("90s", "1h30m", "7d", 15)]
+    [90, 5400, 604800, 15]
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and re.fullmatch(r"(\d+[wdhms])+", value):
+        return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)([wdhms])", value))
+    raise ValueError(f'must be a duration in whole seconds such as 30s, 5m, 1h30m or 7d, not "{value}"')
+
+
+def _not_zero(seconds: int) -> int:
+    if seconds == 0:
+        raise ValueError("must be at least 1s")
+    return seconds
+
+
+def _bound(bound: float) -> float:
+    if bound not in UNIT_BUCKETS[:-1]:
+        raise ValueError(f"must be a bound of the histograms below 1: 0.0, 0.1 .. 0.9, not {bound}")
+    return bound
+
+
+Delay = Annotated[int, BeforeValidator(_seconds), PlainSerializer(in_words, return_type=str)]
+Span = Annotated[Delay, AfterValidator(_not_zero)]
+Share = Annotated[float, Field(gt=0, lt=1)]
+Number = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+Bound = Annotated[float, AfterValidator(_bound)]
+Text = Annotated[str, Field(min_length=1)]
+Name = Annotated[str, Field(pattern=r"^[^`%{}]+$")]
+"""A label value that also stands in the templates of the annotations."""
+
+
+class Block(Section):
+    """A part of the values; what a file leaves out of it keeps the default of just that part."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_other_defaults(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        defaults = {name: field.default for name, field in cls.model_fields.items()}
+        return {
+            key: {**default.model_dump(by_alias=True), **value}
+            if isinstance(value, dict) and isinstance(default := defaults.get(key), Block)
+            else value
+            for key, value in given.items()
+        }

@@ -1,0 +1,145 @@
+"""The alerts on the monitor itself."""
+
+from collections.abc import Iterator
+
+from monitor.alerting.alerts import PIPELINE, Alert
+from monitor.alerting.means import references
+from monitor.alerting.promql import lines, select
+from monitor.alerting.values import Values
+from monitor.alerting.watched import recorded
+from monitor.durations import in_words
+from monitor.export import catalogue
+
+
+def pipeline_alerts(values: Values) -> Iterator[Alert]:
+    """Those that say that the monitor does not do its work."""
+    yield from _down(values)
+    yield _no_events(values)
+    yield _lag_growing(values)
+    yield _watermark_stuck(values)
+    yield _rejections_high(values)
+    yield _evicting(values)
+    yield _crash_looping(values)
+
+
+def _down(values: Values) -> Iterator[Alert]:
+    up, ready = select("up", job=values.job), select(catalogue.READY.name, job=values.job)
+    waited = in_words(values.RankingMonitorDown.for_)
+    for reason, expr, summary in (
+        ("unreachable", f"{up} == 0", f"{{{{ $labels.instance }}}} could not be scraped for {waited}"),
+        ("absent", f"absent({up})", f"There has been no target of job {values.job} for {waited}"),
+        ("not_ready", f"{ready} == 0", f"{{{{ $labels.instance }}}} has not been ready for {waited}"),
+    ):
+        yield Alert(
+            name="RankingMonitorDown",
+            expr=expr,
+            timing=values.RankingMonitorDown,
+            severity=values.RankingMonitorDown.severity,
+            labels={"reason": reason},
+            summary=summary,
+            description="While no replica works there are no numbers, and alerts on quality stay as they "
+            "are for their keep_firing_for. Nothing is lost for as long as Kafka keeps the events.",
+            dashboard=PIPELINE,
+        )
+
+
+def _no_events(values: Values) -> Alert:
+    timing = values.RankingMonitorNoEvents
+    now = recorded("ranking_monitor_records", "increase", values)
+    then = [f"{now.ago(seconds)} >= {timing.min_records}" for seconds in references(values).values()]
+    return Alert(
+        name="RankingMonitorNoEvents",
+        expr=lines(
+            f"{now} == 0",
+            f"and on (job) (\n    max_over_time({now}[{in_words(timing.before)}]) >= {timing.min_records}",
+            *(f"  or {one}" for one in then),
+            ")",
+        ),
+        timing=timing,
+        severity=timing.severity,
+        summary=f"{{{{ $value }}}} records came in during {in_words(timing.range)}",
+        description=f"There were at least {timing.min_records} in as long within the last "
+        f"{in_words(timing.before)}, or at this time yesterday or last week. No number on quality moves.",
+        dashboard=PIPELINE,
+    )
+
+
+def _lag_growing(values: Values) -> Alert:
+    timing = values.RankingMonitorLagGrowing
+    lag = recorded("ranking_monitor_consumer_lag", "sum", values, ("job", "topic"))
+    return Alert(
+        name="RankingMonitorLagGrowing",
+        expr=lines(f"{lag} >= {timing.min_lag}", f"and deriv({lag}[{in_words(timing.range)}]) > 0"),
+        timing=timing,
+        severity=timing.severity,
+        summary="{{ $value | humanize }} records of {{ $labels.topic }} are unread, and it is getting more",
+        description=f"It has grown over {in_words(timing.range)}: records come faster than they are read, "
+        "and every number is late by as much.",
+        dashboard=PIPELINE,
+    )
+
+
+def _watermark_stuck(values: Values) -> Alert:
+    timing = values.RankingMonitorWatermarkStuck
+    reached = recorded("ranking_monitor_watermark_timestamp_seconds", "max", values, ("job", "task"))
+    return Alert(
+        name="RankingMonitorWatermarkStuck",
+        expr="max by (job) (\n  "
+        + lines(
+            f"time() - {reached} > {timing.max_delay}",
+            f"and delta({reached}[{in_words(timing.range)}]) < {timing.min_speed * timing.range:g}",
+        )
+        + "\n)",
+        timing=timing,
+        severity=timing.severity,
+        summary="Event time stands still, {{ $value | humanizeDuration }} behind the clock",
+        description="Of the task that is furthest behind. What its partitions bring is held and not decided: "
+        "the metrics stand still too. Nothing is lost yet.",
+        dashboard=PIPELINE,
+    )
+
+
+def _rejections_high(values: Values) -> Alert:
+    timing, job = values.RankingMonitorRejectionsHigh, values.job
+    rejected = select(catalogue.REJECTED.name, job=job)
+    worst = f"topk(1, sum by (reason) (increase({rejected}[{in_words(timing.range)}])))"
+    reason = f"{{{{ with query `{worst}` }}}}{{{{ . | first | label `reason` }}}}{{{{ end }}}}"
+    return Alert(
+        name="RankingMonitorRejectionsHigh",
+        expr=f"{recorded('ranking_monitor_rejected', 'ratio', values)} >= {timing.max_share:g}",
+        timing=timing,
+        severity=timing.severity,
+        summary=f"{{{{ $value | humanizePercentage }}}} of the records in {in_words(timing.range)} were "
+        f"rejected, most as {reason}",
+        description=f"Of at least {timing.min_records} records. What is rejected counts in no metric: "
+        "quality is measured on what is left.",
+        dashboard=PIPELINE,
+    )
+
+
+def _evicting(values: Values) -> Alert:
+    timing = values.RankingMonitorEvicting
+    return Alert(
+        name="RankingMonitorEvicting",
+        expr=f"{recorded('ranking_monitor_evicted', 'increase', values)} >= {timing.min_evicted}",
+        timing=timing,
+        severity=timing.severity,
+        summary=f"{{{{ $value | humanize }}}} events or judgments were evicted in {in_words(timing.range)}",
+        description="A bound of `limits` is reached: the oldest impressions are decided before their time, "
+        "without the clicks and judgments that would have come, or judgments are forgotten.",
+        dashboard=PIPELINE,
+    )
+
+
+def _crash_looping(values: Values) -> Alert:
+    timing = values.RankingMonitorCrashLooping
+    started = select("process_start_time_seconds", job=values.job)
+    return Alert(
+        name="RankingMonitorCrashLooping",
+        expr=f"changes({started}[{in_words(timing.range)}]) >= {timing.min_restarts}",
+        timing=timing,
+        severity=timing.severity,
+        summary=f"{{{{ $labels.instance }}}} restarted {{{{ $value }}}} times in {in_words(timing.range)}",
+        description="Each start reads the held impressions again and shows no numbers until then.",
+        dashboard=PIPELINE,
+    )

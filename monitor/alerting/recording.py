@@ -1,0 +1,174 @@
+"""Recording rules: what is summed over replicas, divided, and compared with another time or variant."""
+
+from collections.abc import Iterator
+
+from monitor.alerting.coverage import coverage_by_label, coverage_records
+from monitor.alerting.means import Record, mean, on_all_but_label, references, variance
+from monitor.alerting.promql import lines, select, summed_increase
+from monitor.alerting.values import Values
+from monitor.alerting.watched import (
+    COVERAGE,
+    EXPLAINABLE,
+    FALLING,
+    IMPRESSIONS,
+    RISING,
+    Watched,
+    baseline,
+    others,
+    recorded,
+)
+from monitor.durations import in_words
+from monitor.export import catalogue
+from monitor.export.series import le
+from monitor.metrics import METRICS
+
+
+def quality_records(values: Values) -> Iterator[Record]:
+    """What the alerts on ranking quality are about, each after what it is made of."""
+    yield from coverage_records(values)
+    for metric in (*RISING, *FALLING):
+        watched = Watched(metric, values)
+        yield from mean(watched)
+        yield variance(watched)
+        for against, seconds in references(values).items():
+            yield from _against_history(watched, against, seconds)
+        if watched.judged:
+            yield _unexplained(watched)
+    yield from _low(values)
+    yield from _impressions(values)
+    if values.label is not None:
+        yield from _by_label(values, ("job", values.label))
+
+
+def _against_history(watched: Watched, against: str, seconds: int) -> Iterator[Record]:
+    """Nothing is recorded where one side is missing or has too few impressions."""
+    least = watched.values.comparison.min_samples
+    now, then = watched.mean, watched.mean.ago(seconds)
+    falling = watched.metric in FALLING
+    yield Record(
+        watched.change.name,
+        lines(
+            f"(1 - {now} / ({then} > 0))" if falling else f"({now} - {then})",
+            f"and {watched.count} >= {least}",
+            f"and {watched.count.ago(seconds)} >= {least}",
+        ),
+        {"against": against},
+    )
+    change = watched.change.where(f'against="{against}"')
+    yield Record(
+        watched.zscore.name,
+        lines(
+            f"({then} - {now})" if falling else f"({now} - {then})",
+            f"/ sqrt({watched.variance} + {watched.variance.ago(seconds)})",
+            f"and ignoring (against) {change}",
+        ),
+        {"against": against},
+    )
+
+
+def _unexplained(watched: Watched) -> Record:
+    on = "job, maturity, against" if len(watched.level) == 1 else ", ".join(watched.by)
+    explainable = recorded(*EXPLAINABLE, watched.values, watched.level)
+    drop = watched.change
+    return Record(
+        watched.unexplained.name, lines(f"{drop} - on ({on}) group_left () {explainable}", f"or {drop}")
+    )
+
+
+def _low(values: Values) -> Iterator[Record]:
+    """Share of impressions with a low NDCG, over each of the windows of the budget."""
+    ndcg, burn = Watched(METRICS["ndcg"], values), values.VectorNDCGBudgetBurn
+    low = ndcg.raw("_bucket").where(f'le="{le(burn.low)}"')
+    for speed, rate in (("fast", burn.fast), ("slow", burn.slow)):
+        for window, seconds, least in (
+            ("long", rate.long, f">= {values.comparison.min_samples}"),
+            ("short", rate.short, "> 0"),
+        ):
+            count = summed_increase(ndcg.raw("_count"), seconds, ndcg.by)
+            expr = lines(summed_increase(low, seconds, ndcg.by), f"/ ({count} {least})")
+            yield Record(ndcg.recorded("low_ratio").name, expr, {"window": f"{speed}_{window}"})
+
+
+def _impressions(values: Values) -> Iterator[Record]:
+    """Traffic; a ready monitor that has seen nothing since it started has no series, and that is 0."""
+    empty, comparison = Watched(METRICS["empty"], values), values.comparison
+    now = recorded(IMPRESSIONS, "increase", values)
+    ready = select(catalogue.READY.name, job=values.job)
+    yield Record(
+        now.name,
+        lines(
+            summed_increase(empty.raw("_count"), comparison.range, ["job"]),
+            f"or sum by (job) ({ready} == 1) * 0",
+        ),
+    )
+    for against, seconds in references(values).items():
+        expr = f"1 - {now} / ({now.ago(seconds)} >= {comparison.min_samples})"
+        yield Record(recorded(IMPRESSIONS, "relative_drop", values).name, expr, {"against": against})
+
+
+def _by_label(values: Values, level: tuple[str, ...]) -> Iterator[Record]:
+    """Each value of the label against the baseline, at the same time: this needs no history."""
+    yield from mean(Watched(COVERAGE, values, level))
+    for metric in (*RISING, *FALLING):
+        watched = Watched(metric, values, level)
+        yield from mean(watched)
+        yield variance(watched)
+        if metric.name == "ndcg":
+            yield from coverage_by_label(watched)
+        yield from _against_baseline(watched)
+        if watched.judged:
+            yield _unexplained(watched)
+
+
+def _against_baseline(watched: Watched) -> Iterator[Record]:
+    values, least = watched.values, watched.values.comparison.min_samples
+    on = on_all_but_label(watched)
+    mine, base = others(watched.mean, values), baseline(watched.mean, values)
+    rise = f"({mine} - {on} group_left () {base})"
+    falling = watched.metric in FALLING
+    yield Record(
+        watched.change.name,
+        lines(
+            f"(1 - {mine} / {on} group_left () ({base} > 0))" if falling else rise,
+            f"and {watched.count} >= {least}",
+            f"and {on} {baseline(watched.count, values)} >= {least}",
+        ),
+    )
+    variances = others(watched.variance, values), baseline(watched.variance, values)
+    yield Record(
+        watched.zscore.name,
+        lines(
+            f"({base} - {on} group_right () {mine})" if falling else rise,
+            f"/ sqrt({variances[0]} + {on} group_left () {variances[1]})",
+            f"and {watched.change}",
+        ),
+    )
+
+
+def pipeline_records(values: Values) -> Iterator[Record]:
+    """What the alerts on the monitor itself are about."""
+    job = {"job": values.job}
+    silence, rejections = values.RankingMonitorNoEvents, values.RankingMonitorRejectionsHigh
+    records = select(catalogue.RECORDS.name, **job)
+    yield Record("job:ranking_monitor_records:increase", summed_increase(records, silence.range, ["job"]))
+    rejected = summed_increase(select(catalogue.REJECTED.name, **job), rejections.range, ["job"])
+    came = summed_increase(records, rejections.range, ["job"])
+    yield Record(
+        "job:ranking_monitor_rejected:ratio", lines(rejected, f"/ ({came} >= {rejections.min_records})")
+    )
+    seconds = in_words(values.RankingMonitorEvicting.range)
+    evicted = select(catalogue.EVENTS.name, **job, fate="evicted")
+    forgotten = select(catalogue.EVICTED_JUDGMENTS.name, **job)
+    yield Record(
+        "job:ranking_monitor_evicted:increase",
+        f"sum by (job) (\n  increase({evicted}[{seconds}])\n  or increase({forgotten}[{seconds}])\n)",
+    )
+    # A partition that changes hands can be reported by two replicas for a moment.
+    lag, watermark = select(catalogue.LAG.name, **job), select(catalogue.WATERMARK.name, **job)
+    yield Record(
+        "job_topic:ranking_monitor_consumer_lag:sum",
+        f"sum by (job, topic) (max by (job, topic, partition) ({lag}))",
+    )
+    yield Record(
+        "job_task:ranking_monitor_watermark_timestamp_seconds:max", f"max by (job, task) ({watermark})"
+    )

@@ -1,0 +1,209 @@
+"""The values behind the rules: every threshold, range and delay, documented where it stands."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from monitor.alerting.fields import Block, Bound, Count, Delay, Name, Number, Share, Span, Text
+from monitor.config import ConfigError, LabelName, problems, read_yaml
+
+REFERENCE = "deploy/prometheus/values.yaml"
+MINUTE, HOUR, DAY = 60, 3600, 86400
+Severity = Literal["critical", "warning", "info"]
+
+
+class Comparison(Block):
+    range: Span = 30 * MINUTE
+    """Over what a mean is taken, now and then; longer is surer and slower."""
+    yesterday: Span = DAY
+    """How far back "the same time yesterday" is."""
+    last_week: Span = 7 * DAY
+    """How far back "the same time last week" is."""
+    min_zscore: Number = 4.0
+    """Standard errors that a difference must have; 4 is chance about once in 30,000 looks."""
+    min_samples: Count = 500
+    """Impressions that a mean must have, now and then; below it nothing is compared."""
+
+    @model_validator(mode="after")
+    def _apart(self) -> Self:
+        if self.last_week <= self.yesterday:
+            raise ValueError("last_week must be further back than yesterday")
+        return self
+
+
+class Timing(Block):
+    severity: Severity = "warning"
+    """For routing in Alertmanager."""
+    for_: Annotated[Delay, Field(alias="for")] = 10 * MINUTE
+    """How long the condition must hold before it fires."""
+    keep_firing_for: Delay = 15 * MINUTE
+    """How long it goes on firing when the condition ends or data are missing."""
+
+
+class Drop(Timing):
+    min_drop: Share
+    """Smallest drop that matters, as a share of the reference: 0.05 is from 0.80 to 0.76."""
+
+
+class Rise(Timing):
+    min_rise: Share
+    """Smallest rise that matters, in points: 0.05 is from 0.20 to 0.25."""
+
+
+class CoverageDrop(Timing):
+    min_drop: Share = 0.1
+    """Smallest drop that matters, in points: 0.1 is from 0.80 to 0.70."""
+
+
+class BurnRate(Block):
+    severity: Severity
+    """For routing in Alertmanager."""
+    factor: Number
+    """How many times as fast as allowed the budget burns."""
+    long: Span
+    """Over so long, so that a blip does not fire."""
+    short: Span
+    """And over so short, so that it ends soon after the trouble does."""
+
+
+class BudgetBurn(Block):
+    low: Bound = 0.5
+    """An impression with this NDCG or less is a bad one; a bound of the histogram."""
+    objective: Share = 0.9
+    """Share of impressions that must be better; set it to what you have on a good day."""
+    fast: BurnRate = BurnRate(severity="critical", factor=5, long=HOUR, short=5 * MINUTE)
+    """Much is bad: at an objective of 0.9 a factor of 5 is half of all impressions."""
+    slow: BurnRate = BurnRate(severity="warning", factor=2.5, long=6 * HOUR, short=30 * MINUTE)
+    """Less is bad, for longer."""
+    for_: Annotated[Delay, Field(alias="for")] = 2 * MINUTE
+    """How long the condition must hold before it fires."""
+    keep_firing_for: Delay = 15 * MINUTE
+    """How long it goes on firing when the condition ends or data are missing."""
+
+    @property
+    def budget(self) -> float:
+        return round(1 - self.objective, 6)
+
+    @model_validator(mode="after")
+    def _can_fire(self) -> Self:
+        worst = 1 / self.budget
+        for name, rate in (("fast", self.fast), ("slow", self.slow)):
+            if rate.factor >= worst:
+                raise ValueError(
+                    f"{name}.factor {rate.factor:g} can never fire: with all impressions bad an objective of "
+                    f"{self.objective:g} burns {worst:.3g} times as fast; give less than that"
+                )
+            if rate.short >= rate.long:
+                raise ValueError(f"{name}.short must be less than {name}.long")
+        return self
+
+
+class NoEvents(Timing):
+    range: Span = 15 * MINUTE
+    """No record in so long."""
+    before: Span = HOUR
+    """There were records within so long, or at this time yesterday or last week."""
+    min_records: Count = 100
+    """How many there were in one `range` then; below it silence is nothing new."""
+
+
+class LagGrowing(Timing):
+    range: Span = 15 * MINUTE
+    """Over what it grows."""
+    min_lag: Count = 10_000
+    """Records; below it nobody minds."""
+
+
+class WatermarkStuck(Timing):
+    range: Span = 10 * MINUTE
+    """Over what event time stands still."""
+    max_delay: Span = 10 * MINUTE
+    """How far event time may be behind the clock."""
+    min_speed: Share = 0.1
+    """Event seconds a second; below it event time stands still, above it a backlog is being read."""
+
+
+class RejectionsHigh(Timing):
+    range: Span = 15 * MINUTE
+    """Over what rejections are counted."""
+    max_share: Share = 0.01
+    """Share of the records."""
+    min_records: Count = 100
+    """Records that must have come in."""
+
+
+class Evicting(Timing):
+    range: Span = 15 * MINUTE
+    """Over what evictions are counted."""
+    min_evicted: Count = 10
+    """How many matter."""
+
+
+class CrashLooping(Timing):
+    range: Span = 30 * MINUTE
+    """Over what restarts are counted."""
+    min_restarts: Count = 3
+    """How many are too many."""
+
+
+class Values(Block):
+    """Everything that the rules can be told. The defaults make an empty file valid."""
+
+    job: Name = "ranking-monitor"
+    """The `job` label of the monitor's targets."""
+    label: LabelName | None = "variant"
+    """The configured label whose values are compared with each other; null for none."""
+    baseline: Name = "control"
+    """The value of that label which the others are compared with."""
+    k: Count = 10
+    """Cut-off of the metrics that are watched; it must be among the configured metrics."""
+    maturity: Span = MINUTE
+    """Age at which judged metrics are watched; one of `judgments.maturities`."""
+    evaluation_interval: Span = MINUTE
+    """How often the rules are evaluated."""
+    runbooks: Text = "docs/runbooks"
+    """Where the runbooks are; set it to the address at which your team reads them."""
+    dashboards: Text = "http://localhost:3000/d"
+    """Grafana's address of dashboards, before the uid."""
+    comparison: Comparison = Comparison()
+    """How now is compared with yesterday, last week and the baseline; for every alert on a mean."""
+    VectorNDCGRegression: Drop = Drop(min_drop=0.05, severity="critical")
+    """NDCG is lower than yesterday and last week, or than the baseline's."""
+    VectorNDCGBudgetBurn: BudgetBurn = BudgetBurn()
+    """Too many impressions have a low NDCG, whatever it was yesterday."""
+    VectorMRRRegression: Drop = Drop(min_drop=0.05)
+    """MRR is lower than yesterday and last week, or than the baseline's."""
+    VectorCTRRegression: Drop = Drop(min_drop=0.1)
+    """Click-through rate is lower than yesterday and last week, or than the baseline's."""
+    VectorAbandonmentRise: Rise = Rise(min_rise=0.05)
+    """More searches end without a click."""
+    VectorEmptyResultsRise: Rise = Rise(min_rise=0.02)
+    """More searches find nothing."""
+    VectorJudgedCoverageDrop: CoverageDrop = CoverageDrop()
+    """Fewer impressions, or fewer of the ranked documents, are judged."""
+    VectorTrafficDrop: Drop = Drop(min_drop=0.5, for_=15 * MINUTE)
+    """Fewer impressions than yesterday and last week."""
+    RankingMonitorDown: Timing = Timing(severity="critical", for_=5 * MINUTE, keep_firing_for=5 * MINUTE)
+    """A replica cannot be scraped, is not ready, or there is none."""
+    RankingMonitorNoEvents: NoEvents = NoEvents(severity="critical", for_=5 * MINUTE)
+    """Nothing is read any more."""
+    RankingMonitorLagGrowing: LagGrowing = LagGrowing()
+    """The monitor reads slower than records come."""
+    RankingMonitorWatermarkStuck: WatermarkStuck = WatermarkStuck(severity="critical", for_=5 * MINUTE)
+    """Event time stands still, so nothing is decided."""
+    RankingMonitorRejectionsHigh: RejectionsHigh = RejectionsHigh(for_=5 * MINUTE)
+    """Producers send what is no event."""
+    RankingMonitorEvicting: Evicting = Evicting(for_=5 * MINUTE)
+    """A bound is reached, and the oldest are decided early or forgotten."""
+    RankingMonitorCrashLooping: CrashLooping = CrashLooping(for_=0)
+    """A replica starts again and again."""
+
+
+def load_values(path: Path | None) -> Values:
+    """The values from a YAML file (or none), which may hold any part of them."""
+    try:
+        return Values.model_validate(read_yaml(path))
+    except ValidationError as error:
+        where = f"{path}: " if path else ""
+        raise ConfigError("\n".join(where + line for line in problems(error, see=REFERENCE))) from None
