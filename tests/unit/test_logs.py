@@ -66,7 +66,7 @@ def test_our_messages_are_shown_from_the_configured_level_on(stderr, level, show
 
 def test_libraries_speak_up_only_when_something_is_wrong(stderr):
     set_up(LogConfig(level="debug"))
-    library = logging.getLogger("aiokafka.somewhere")
+    library = logging.getLogger("somebody.else")
     library.info("hello")
     library.warning("help")
     written = stderr()
