@@ -17,10 +17,10 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format lock kafka clean python docs
+.PHONY: help demo test lint format lock kafka clean python docs dashboards
 
 help: ## This list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 demo: $(VENV)/.core ## Run the demo: simulator, page and /metrics, no broker (DEMO_ARGS="--listen 127.0.0.1:9200")
 	$(BIN)/ranking-monitor demo $(DEMO_ARGS)
@@ -46,6 +46,9 @@ COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-ha
 
 docs: $(VENV)/.dev ## Write the generated pages of docs/ anew
 	$(BIN)/python -m monitor.reference docs
+
+dashboards: $(VENV)/.dev ## Write the JSON of the Grafana dashboards anew
+	$(BIN)/python -m grafana.build
 
 lock: ## Pin the dependencies anew after a change in pyproject.toml (needs uv; LOCK_ARGS=--upgrade for newer versions)
 	@command -v uv >/dev/null || { echo "make lock needs uv on the PATH: pip install uv" >&2; exit 2; }

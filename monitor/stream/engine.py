@@ -38,7 +38,7 @@ class Engine:
         self.labels = LabelSets(config.labels)
         self._config = config
         self._roles = roles
-        self._judgments_anywhere = Role.JUDGMENTS not in roles.values()
+        self._judgments_anywhere = Role.EVENTS in roles.values()
         self._tasks: dict[int, TaskProgress] = {}
         self._left: dict[int, checkpoint.Checkpoint] = {}
         self._table = JudgmentTable(config.judgments.combine, config.limits.judgments)
