@@ -1,0 +1,1 @@
+"""Dashboards as code: typed builders that take their names from the catalogue of families."""
