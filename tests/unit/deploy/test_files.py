@@ -1,0 +1,138 @@
+"""The files of the deployment agree with each other, with the documents and with the code."""
+
+import re
+import shlex
+from importlib.metadata import requires
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from monitor.alerting.render import rules_file
+from monitor.alerting.values import load_values
+from monitor.config import load
+from tests.support.documents import ROOT, blocks, text
+
+CHART = ROOT / "deploy/helm/ranking-monitor"
+COMPOSE: dict[str, Any] = yaml.safe_load(text("deploy/compose.yaml"))
+TOPIC = re.compile(r"^(?:create|kafka-topics\.sh .*--topic) (search-\w+) (.*)$", re.MULTILINE)
+
+
+def test_the_chart_ships_the_default_rules() -> None:
+    assert text("deploy/prometheus/rules.yaml") == (CHART / "files/rules.yaml").read_text(encoding="utf-8"), (
+        "run deploy/helm/sync.sh"
+    )
+
+
+def test_the_chart_ships_the_dashboards() -> None:
+    ours = {path.name: path.read_bytes() for path in (ROOT / "grafana/dashboards").glob("*.json")}
+    shipped = {path.name: path.read_bytes() for path in (CHART / "files/dashboards").iterdir()}
+    assert ours, "no dashboards"
+    assert ours == shipped, "run deploy/helm/sync.sh"
+
+
+def test_the_rules_of_the_compose_file_are_rendered_from_its_values() -> None:
+    values = load_values(ROOT / "deploy/compose/values.yaml")
+    assert text("deploy/compose/rules.yaml") == rules_file(values), (
+        "run ranking-monitor rules --values deploy/compose/values.yaml >deploy/compose/rules.yaml"
+    )
+
+
+def test_the_compose_file_watches_a_maturity_and_a_k_that_its_monitor_has() -> None:
+    config = load(ROOT / "deploy/compose/monitor.yaml")
+    values = load_values(ROOT / "deploy/compose/values.yaml")
+    assert values.maturity in config.judgments.maturities
+    assert f"ndcg@{values.k}" in {metric.metric for metric in config.metrics}
+
+
+def test_the_compose_file_creates_the_topics_of_the_guide() -> None:
+    script = text("deploy/compose/topics.sh")
+    guide = next(block for block in blocks("docs/producing.md", "sh") if "--create" in block)
+    wanted = _topics(guide.replace("\\\n", " "))
+    assert len(wanted) == 3
+    assert _topics(script) == wanted
+
+
+def _topics(script: str) -> dict[str, list[str]]:
+    return {name: sorted(shlex.split(rest)) for name, rest in TOPIC.findall(script)}
+
+
+def test_what_the_compose_file_mounts_is_there() -> None:
+    mounted = [volume for service in COMPOSE["services"].values() for volume in service.get("volumes", [])]
+    for volume in mounted:
+        source, target, mode = volume.split(":")
+        assert (ROOT / "deploy" / source).exists(), volume
+        assert target.startswith("/")
+        assert mode == "ro"
+
+
+def test_whoever_waits_in_the_compose_file_waits_for_something_that_says_when() -> None:
+    for name, service in COMPOSE["services"].items():
+        for other, how in service.get("depends_on", {}).items():
+            awaited = COMPOSE["services"][other]
+            if how["condition"] == "service_healthy":
+                assert "healthcheck" in awaited, f"{name} waits for {other}"
+            else:
+                assert how["condition"] == "service_completed_successfully"
+                assert "restart" not in awaited, f"{other} would never end"
+
+
+def test_images_have_versions() -> None:
+    for name, service in COMPOSE["services"].items():
+        if "build" not in service:
+            assert re.search(r":v?\d+\.\d+\.\d+$", service["image"]), name
+
+
+def test_the_image_builds_with_hashes_for_all_that_builds_it() -> None:
+    """A new dependency of hatchling would otherwise show only where an engine builds the image."""
+    listed = re.search(r"/\^\(([\w|-]+)\)==/", text("deploy/docker/Dockerfile"))
+    assert listed is not None
+    needed = {
+        re.split(r"[^\w-]", line)[0] for line in requires("hatchling") or () if "python_version" not in line
+    }
+    assert set(listed[1].split("|")) == {"hatchling", *needed}
+    locked = set(re.findall(r"^([\w-]+)==", text("requirements-dev.lock"), re.MULTILINE))
+    assert set(listed[1].split("|")) <= locked
+
+
+def test_the_ignored_build_context_has_all_that_is_copied() -> None:
+    kept = {line.removeprefix("!") for line in text(".dockerignore").splitlines() if line.startswith("!")}
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", text("deploy/docker/Dockerfile"), re.MULTILINE)
+    assert {name for line in copied for name in line.split()} == kept
+
+
+@pytest.fixture
+def sidecar() -> dict[str, Any]:
+    documents = list(yaml.safe_load_all(text("deploy/kubernetes/sidecar.yaml")))
+    return {document["kind"]: document for document in documents}
+
+
+def test_the_sidecar_example_fits_together(sidecar: dict[str, Any], tmp_path: Path) -> None:
+    spec = sidecar["Deployment"]["spec"]
+    labels = spec["template"]["metadata"]["labels"].items()
+    assert spec["selector"]["matchLabels"].items() <= labels
+    assert sidecar["PodMonitor"]["spec"]["selector"]["matchLabels"].items() <= labels
+    pod = spec["template"]["spec"]
+    monitor = next(c for c in pod["containers"] if c["name"] == "ranking-monitor")
+    assert {port["name"] for port in monitor["ports"]} == {
+        endpoint["port"] for endpoint in sidecar["PodMonitor"]["spec"]["podMetricsEndpoints"]
+    }
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    assert {mount["name"] for mount in monitor["volumeMounts"]} == volumes.keys()
+    assert volumes["ranking-monitor-config"]["configMap"]["name"] == sidecar["ConfigMap"]["metadata"]["name"]
+    secret = volumes["ranking-monitor-secrets"]["secret"]["secretName"]
+    assert secret == sidecar["Secret"]["metadata"]["name"]
+    assert monitor["securityContext"]["readOnlyRootFilesystem"]
+    assert "readinessProbe" not in monitor
+    _check_config(sidecar["ConfigMap"]["data"]["monitor.yaml"], sidecar["Secret"]["stringData"], tmp_path)
+
+
+def _check_config(config: str, secret: dict[str, str], folder: Path) -> None:
+    """The config is valid, its secrets lie where the Secret is mounted."""
+    for name, content in secret.items():
+        (folder / name).write_text(content)
+    path = folder / "monitor.yaml"
+    path.write_text(config.replace("/etc/ranking-monitor/secrets", str(folder)))
+    security = load(path).kafka.security
+    assert security.password_file == folder / "password"
