@@ -60,8 +60,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     address = f"127.0.0.1:{free_port()}"
     demo = [sys.executable, "-m", "monitor.cli", "demo", "--listen", address]
     with (
-        running(demo, folder / "demo.log"),
         prometheus(folder, {"ranking-monitor": [address]}, rules=[rules]) as started,
+        running(demo, folder / "demo.log"),
     ):
         yield started
 

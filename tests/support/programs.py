@@ -27,18 +27,26 @@ def running(command: Sequence[str], log: Path) -> Iterator[subprocess.Popen[byte
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
         )
-    # When pytest is killed no finaliser runs, but this pipe closes.
-    guard = subprocess.Popen(
-        ["sh", "-c", f"read _; kill -9 {process.pid}"], stdin=subprocess.PIPE, start_new_session=True
-    )
     try:
-        yield process
+        with _guarded(process.pid):
+            yield process
     finally:
-        guard.kill()
-        guard.communicate()
         process.terminate()
         try:
             process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def _guarded(pid: int) -> Iterator[None]:
+    """When pytest is killed no finaliser runs, but this pipe closes, and the process ends with it."""
+    guard = subprocess.Popen(
+        ["sh", "-c", f"read _; kill -9 {pid}"], stdin=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        yield
+    finally:
+        guard.kill()
+        guard.communicate()
