@@ -37,6 +37,8 @@ class Alert:
     description: str
     labels: Mapping[str, str] = field(default_factory=dict)
     dashboard: str = QUALITY
+    wait: int | None = None
+    """How long it must hold, where that is not the `for` of its values."""
     chosen: str | None = None
     """The label whose value the dashboard should show."""
 

@@ -3,8 +3,8 @@
 A mean over judged impressions moves when other impressions are judged, whatever the ranking does. If the
 judged share goes from s to t, at worst all that came in is bad, or all that went out was good: either way the
 mean falls by at most |t - s| / t of itself (for a mean of 0.5 or more). Documents are treated alike where
-more of them are judged: the best possible order then has more in it. Fewer judged documents explain nothing here,
-since a ranking that breaks shows documents that nobody has judged.
+more of them are judged: the best possible order then has more in it. Fewer judged documents explain nothing
+here, since a ranking that breaks shows documents that nobody has judged.
 """
 
 from collections.abc import Iterator

@@ -24,19 +24,20 @@ def pipeline_alerts(values: Values) -> Iterator[Alert]:
 
 def _down(values: Values) -> Iterator[Alert]:
     up, ready = select("up", job=values.job), select(catalogue.READY.name, job=values.job)
-    waited = in_words(values.RankingMonitorDown.for_)
-    for reason, expr, summary in (
-        ("unreachable", f"{up} == 0", f"{{{{ $labels.instance }}}} could not be scraped for {waited}"),
-        ("absent", f"absent({up})", f"There has been no target of job {values.job} for {waited}"),
-        ("not_ready", f"{ready} == 0", f"{{{{ $labels.instance }}}} has not been ready for {waited}"),
+    timing, instance = values.RankingMonitorDown, "{{ $labels.instance }}"
+    for reason, expr, wait, summary in (
+        ("unreachable", f"{up} == 0", timing.for_, f"{instance} could not be scraped"),
+        ("absent", f"absent({up})", timing.for_, f"There has been no target of job {values.job}"),
+        ("not_ready", f"{ready} == 0", timing.not_ready_for, f"{instance} has not been ready"),
     ):
         yield Alert(
             name="RankingMonitorDown",
             expr=expr,
-            timing=values.RankingMonitorDown,
-            severity=values.RankingMonitorDown.severity,
+            timing=timing,
+            wait=wait,
+            severity=timing.severity,
             labels={"reason": reason},
-            summary=summary,
+            summary=f"{summary} for {in_words(wait)}",
             description="While no replica works there are no numbers, and alerts on quality stay as they "
             "are for their keep_firing_for. Nothing is lost for as long as Kafka keeps the events.",
             dashboard=PIPELINE,

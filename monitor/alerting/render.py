@@ -53,7 +53,7 @@ def _alert(alert: Alert, values: Values) -> dict[str, Any]:
     return {
         "alert": alert.name,
         "expr": alert.expr,
-        "for": in_words(alert.timing.for_),
+        "for": in_words(alert.timing.for_ if alert.wait is None else alert.wait),
         "keep_firing_for": in_words(alert.timing.keep_firing_for),
         "labels": {"severity": alert.severity, **alert.labels},
         "annotations": {

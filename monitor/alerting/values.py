@@ -99,6 +99,11 @@ class BudgetBurn(Block):
         return self
 
 
+class Down(Timing):
+    not_ready_for: Delay = 15 * MINUTE
+    """How long a replica may be up and not ready: it reads judgments or a backlog, or waits for Kafka."""
+
+
 class NoEvents(Timing):
     range: Span = 15 * MINUTE
     """No record in so long."""
@@ -184,7 +189,7 @@ class Values(Block):
     """Fewer impressions, or fewer of the ranked documents, are judged."""
     VectorTrafficDrop: Drop = Drop(min_drop=0.5, for_=15 * MINUTE)
     """Fewer impressions than yesterday and last week."""
-    RankingMonitorDown: Timing = Timing(severity="critical", for_=5 * MINUTE, keep_firing_for=5 * MINUTE)
+    RankingMonitorDown: Down = Down(severity="critical", for_=5 * MINUTE, keep_firing_for=5 * MINUTE)
     """A replica cannot be scraped, is not ready, or there is none."""
     RankingMonitorNoEvents: NoEvents = NoEvents(severity="critical", for_=5 * MINUTE)
     """Nothing is read any more."""

@@ -1,0 +1,165 @@
+"""What fires the alerts on the monitor itself, and what does not."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.rules.promtool import fired, last, says
+from tests.rules.world import JOB, label
+
+pytestmark = pytest.mark.prometheus
+
+TROUBLE, END = 1.5, 2.75
+STEPS, BEGIN = int(END * 12), int(TROUBLE * 12)
+OWN = {"job": JOB, "instance": "a"}
+UP = {label("up", **OWN): [1.0] * STEPS}
+
+
+def noisy(mean: float, seed: int = 3) -> list[float]:
+    return [float(value) for value in np.random.default_rng(seed).poisson(mean, STEPS)]
+
+
+def counter(growth: Iterable[float]) -> list[float | str]:
+    return list(np.cumsum(list(growth)).tolist())
+
+
+def since_trouble(before: Callable[[int], float], after: Callable[[int], float]) -> list[float]:
+    return [before(i) if i < BEGIN else after(i) for i in range(STEPS)]
+
+
+def names(folder: Path, samples: dict[str, list[float | str]] | dict[str, list[float]]) -> set[str]:
+    return {alert.name for alert in fired(folder, {**UP, **samples})}
+
+
+RECORDS = label("ranking_monitor_records_total", topic="search-events", **OWN)
+LAG = label("ranking_monitor_consumer_lag", topic="search-events", partition="0", **OWN)
+WATERMARK = label("ranking_monitor_watermark_timestamp_seconds", task="0", **OWN)
+REJECTED = label("ranking_monitor_rejected_total", reason="not_json", **OWN)
+EVICTED = label("ranking_monitor_events_total", type="impression", fate="evicted", **OWN)
+FORGOTTEN = label("ranking_monitor_evicted_judgments_total", **OWN)
+STARTED = label("process_start_time_seconds", **OWN)
+
+
+def test_a_replica_that_cannot_be_scraped_is_down(tmp_path: Path) -> None:
+    found = fired(tmp_path, {label("up", **OWN): since_trouble(lambda _: 1.0, lambda _: 0.0)})
+    assert {(a.name, a.labels["reason"], a.labels["instance"]) for a in found} == {
+        ("RankingMonitorDown", "unreachable", "a")
+    }
+    assert found[0].summary == "a could not be scraped for 5m"
+    assert found[0].hours == pytest.approx(TROUBLE + 1 / 12)
+
+
+def test_a_monitor_without_a_target_is_down(tmp_path: Path) -> None:
+    found = fired(tmp_path, {label("up", job="another"): [1.0] * 6})
+    assert {(a.name, a.labels["reason"], a.labels["job"]) for a in found} == {
+        ("RankingMonitorDown", "absent", JOB)
+    }
+    assert found[0].summary == "There has been no target of job ranking-monitor for 5m"
+
+
+def test_a_replica_that_does_not_get_ready_is_down(tmp_path: Path) -> None:
+    found = fired(tmp_path, {**UP, label("ranking_monitor_ready", **OWN): [0.0] * STEPS})
+    assert found[0].labels["reason"] == "not_ready"
+    assert found[0].summary == "a has not been ready for 15m"
+
+
+def test_a_short_restart_is_not_down(tmp_path: Path) -> None:
+    up = [0.0 if i == BEGIN else 1.0 for i in range(STEPS)]
+    ready = [0.0 if i == BEGIN + 1 else 1.0 for i in range(STEPS)]
+    assert names(tmp_path, {label("up", **OWN): up, label("ranking_monitor_ready", **OWN): ready}) == set()
+
+
+def test_silence_where_there_were_records_fires(tmp_path: Path) -> None:
+    growth = noisy(500)[:BEGIN] + [0.0] * (STEPS - BEGIN)
+    found = fired(tmp_path, {**UP, RECORDS: counter(growth)})
+    assert {alert.name for alert in found} == {"RankingMonitorNoEvents"}
+    assert found[-1].summary == "0 records came in during 15m"
+    # It fires to the end: a whole yesterday after the last record there is still last week.
+    assert found[-1].hours == pytest.approx(END - 1 / 12)
+
+
+def test_silence_after_a_restart_fires_too(tmp_path: Path) -> None:
+    samples = [*counter(noisy(500)[:BEGIN]), *[0.0] * (STEPS - BEGIN)]
+    assert names(tmp_path, {RECORDS: samples}) == {"RankingMonitorNoEvents"}
+
+
+@pytest.mark.parametrize("mean", [500, 2, 0])
+def test_records_or_little_traffic_are_no_silence(mean: float, tmp_path: Path) -> None:
+    growth = noisy(mean)
+    quiet = [0.0 if mean == 2 and i >= BEGIN else value for i, value in enumerate(growth)]
+    assert names(tmp_path, {RECORDS: counter(quiet)}) == set()
+
+
+def test_lag_that_grows_fires(tmp_path: Path) -> None:
+    noise = noisy(300)
+    lag = [noise[i] + (max(0, i - BEGIN) * 6000.0) for i in range(STEPS)]
+    found = fired(tmp_path, {**UP, LAG: lag})
+    assert {alert.name for alert in found} == {"RankingMonitorLagGrowing"}
+    says(found[-1].summary, "#k records of search-events are unread, and it is getting more", 84)
+
+
+LAGS = {
+    "noise": lambda _, noise: noise,
+    "much but getting less": lambda i, noise: 200_000.0 - 4000 * i + noise,
+    "a spike that is read at once": lambda i, noise: 50_000.0 if i == BEGIN else noise,
+}
+
+
+@pytest.mark.parametrize("lag", LAGS.values(), ids=LAGS)
+def test_lag_that_does_not_grow_is_silent(lag: Callable[[int, float], float], tmp_path: Path) -> None:
+    assert names(tmp_path, {LAG: [lag(i, noise) for i, noise in enumerate(noisy(300))]}) == set()
+
+
+def test_event_time_that_stands_still_fires(tmp_path: Path) -> None:
+    """Of two tasks, one: that is enough to hold its part of the traffic back."""
+    stuck = since_trouble(lambda i: i * 300.0 - 60, lambda _: BEGIN * 300.0 - 60)
+    other = {WATERMARK.replace('task="0"', 'task="1"'): [i * 300.0 - 60 for i in range(STEPS)]}
+    found = fired(tmp_path, {**UP, **other, WATERMARK: stuck})
+    assert {alert.name for alert in found} == {"RankingMonitorWatermarkStuck"}
+    assert found[-1].summary == "Event time stands still, 1h 11m 0s behind the clock"
+
+
+@pytest.mark.parametrize(("start", "speed"), [(-3600.0, 1), (-7200.0, 1.5)])
+def test_event_time_that_is_behind_but_moves_is_silent(start: float, speed: float, tmp_path: Path) -> None:
+    assert names(tmp_path, {WATERMARK: [start + i * 300 * speed for i in range(STEPS)]}) == set()
+
+
+def test_many_rejections_fire_and_name_the_reason(tmp_path: Path) -> None:
+    rejected = since_trouble(lambda _: 0.0, lambda i: noisy(50)[i])
+    found = fired(tmp_path, {**UP, RECORDS: counter(noisy(1000)), REJECTED: counter(rejected)})
+    assert {alert.name for alert in found} == {"RankingMonitorRejectionsHigh"}
+    says(found[-2].summary, "#% of the records in 15m were rejected, most as not_json", 5, within=0.2)
+
+
+@pytest.mark.parametrize(("records", "rejected"), [(1000, 2), (5, 2)])
+def test_few_rejections_or_few_records_are_silent(records: float, rejected: float, tmp_path: Path) -> None:
+    samples = {RECORDS: counter(noisy(records)), REJECTED: counter(noisy(rejected, seed=5))}
+    assert names(tmp_path, samples) == set()
+
+
+@pytest.mark.parametrize("name", [EVICTED, FORGOTTEN])
+def test_evictions_fire(name: str, tmp_path: Path) -> None:
+    growth = since_trouble(lambda _: 0.0, lambda _: 400.0)
+    found = fired(tmp_path, {**UP, EVICTED: [0.0] * STEPS, name: counter(growth)})
+    assert {alert.name for alert in found} == {"RankingMonitorEvicting"}
+    says(found[-1].summary, "#k events or judgments were evicted in 15m", 1.2)
+
+
+def test_old_evictions_and_a_restart_are_silent(tmp_path: Path) -> None:
+    """What was evicted long ago is no news, and a counter that begins again at 0 is no eviction."""
+    evicted = since_trouble(lambda _: 5000.0, lambda _: 0.0)
+    assert names(tmp_path, {EVICTED: evicted, FORGOTTEN: [70.0] * STEPS}) == set()
+
+
+def test_restarts_again_and_again_fire(tmp_path: Path) -> None:
+    started = since_trouble(lambda _: 0.0, lambda i: i * 300.0)
+    found = fired(tmp_path, {**UP, STARTED: started})
+    assert {alert.name for alert in found} == {"RankingMonitorCrashLooping"}
+    assert last(found, "RankingMonitorCrashLooping").summary == "a restarted 6 times in 30m"
+
+
+def test_two_restarts_are_silent(tmp_path: Path) -> None:
+    started = [0.0] * BEGIN + [BEGIN * 300.0] * 2 + [(BEGIN + 2) * 300.0] * (STEPS - BEGIN - 2)
+    assert names(tmp_path, {STARTED: started}) == set()

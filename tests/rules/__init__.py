@@ -1,0 +1,1 @@
+"""Noisy series and promtool, to see which alerts they fire."""

@@ -1,0 +1,77 @@
+"""The values of the rules: what is valid, what a part of them changes, and the message for what is not."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from monitor.alerting.values import Values, load_values
+from monitor.config import ConfigError
+
+INVALID = {
+    "lable: variant": "lable: unknown key; see deploy/prometheus/values.yaml",
+    "VectorNDCGRegression: {drop: 0.1}": "VectorNDCGRegression.drop: unknown key; "
+    "see deploy/prometheus/values.yaml",
+    "comparison: {range: soon}": "comparison.range: must be a duration in whole seconds such as 30s, 5m, "
+    '1h30m or 7d, not "soon"',
+    "comparison: {range: 0.5}": "comparison.range: must be a duration in whole seconds such as 30s, 5m, "
+    '1h30m or 7d, not "0.5"',
+    "comparison: {range: 0s}": "comparison.range: must be at least 1s",
+    "comparison: {yesterday: 7d}": "comparison: last_week must be further back than yesterday",
+    "comparison: hourly": 'comparison: must be a mapping of keys, not "hourly"',
+    "VectorMRRRegression: {min_drop: 5}": "VectorMRRRegression.min_drop: "
+    'Input should be less than 1, not "5"',
+    "VectorMRRRegression: {severity: page}": "VectorMRRRegression.severity: Input should be 'critical', "
+    "'warning' or 'info', not \"page\"",
+    "VectorNDCGBudgetBurn: {fast: {factor: 14.4}}": "VectorNDCGBudgetBurn: fast.factor 14.4 can never fire: "
+    "with all impressions bad an objective of 0.9 burns 10 times as fast; give less than that",
+    "VectorNDCGBudgetBurn: {objective: 0.5}": "VectorNDCGBudgetBurn: fast.factor 5 can never fire: "
+    "with all impressions bad an objective of 0.5 burns 2 times as fast; give less than that",
+    "VectorNDCGBudgetBurn: {slow: {short: 6h}}": "VectorNDCGBudgetBurn: "
+    "slow.short must be less than slow.long",
+    "VectorNDCGBudgetBurn: {low: 0.55}": "VectorNDCGBudgetBurn.low: must be a bound of the histograms "
+    "below 1: 0.0, 0.1 .. 0.9, not 0.55",
+    "label: le": 'label: label name "le" is used by Prometheus or by the metric families; rename it',
+    "baseline: '{{ evil }}'": "baseline: String should match pattern '^[^`%{}]+$', not \"{{ evil }}\"",
+    "[]": "must be a mapping of keys, not list",
+}
+
+
+def read(folder: Path, text: str) -> Values:
+    path = folder / "my.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load_values(path)
+
+
+@pytest.mark.parametrize("text", INVALID)
+def test_a_mistake_gets_one_line_that_says_what_to_do(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, text)
+    assert str(caught.value) == f"{tmp_path / 'my.yaml'}: {INVALID[text]}"
+
+
+def test_an_empty_file_and_no_file_are_the_defaults(tmp_path: Path) -> None:
+    assert read(tmp_path, "") == load_values(None) == Values()
+
+
+def test_a_part_of_a_block_leaves_the_rest_at_its_defaults(tmp_path: Path) -> None:
+    values = read(
+        tmp_path,
+        "VectorNDCGRegression: {min_drop: 0.1}\nVectorNDCGBudgetBurn: {fast: {factor: 3}}\n"
+        "comparison: {range: 1h30m}",
+    )
+    default = Values()
+    assert values.VectorNDCGRegression == default.VectorNDCGRegression.model_copy(update={"min_drop": 0.1})
+    assert values.VectorNDCGBudgetBurn.fast.factor == 3
+    assert values.VectorNDCGBudgetBurn.fast.severity == "critical"
+    assert values.VectorNDCGBudgetBurn.slow == default.VectorNDCGBudgetBurn.slow
+    assert values.comparison.range == 5400
+
+
+def test_for_is_written_as_prometheus_writes_it(tmp_path: Path) -> None:
+    assert read(tmp_path, "VectorNDCGRegression: {for: 5s}").VectorNDCGRegression.for_ == 5
+
+
+def test_values_do_not_change() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Values().k = 5  # type: ignore[misc]
