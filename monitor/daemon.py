@@ -137,18 +137,18 @@ class Daemon:
         return self.engine.labels.values
 
     def facts(self) -> Status:
-        snapshot, lag = self.engine.snapshot(), self._source.status().lag
-        watermark = min(snapshot.watermarks.values(), default=-math.inf)
+        engine, lag = self.engine, self._source.status().lag
+        watermark = min(engine.watermarks.values(), default=-math.inf)
         return Status(
             version=__version__,
-            partitions=len(snapshot.newest),
+            partitions=engine.partitions,
             lag=sum(lag.values()),
             event_time_age=self._now - watermark if math.isfinite(watermark) else None,
-            records=sum(snapshot.records.values()),
-            rejected=sum(snapshot.rejected.values()),
-            open_impressions=snapshot.open_impressions,
-            pending_interactions=snapshot.pending_interactions,
-            judgments=snapshot.judgments,
+            records=engine.books.records.total(),
+            rejected=engine.books.rejected.total(),
+            open_impressions=engine.open_impressions,
+            pending_interactions=engine.pending_interactions,
+            judgments=engine.judgments,
         )
 
 

@@ -3,6 +3,7 @@
 import logging
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -42,7 +43,7 @@ class Engine:
         self._tasks: dict[int, TaskProgress] = {}
         self._left: dict[int, checkpoint.Checkpoint] = {}
         self._table = JudgmentTable(config.judgments.combine, config.limits.judgments)
-        self._books = self._new_books()
+        self.books = self._new_books()
         self._uncounted = self._new_books()
         """Where that goes which was counted before a restart."""
         self._observations = Observations(config, self.plan, self.labels)
@@ -68,6 +69,8 @@ class Engine:
             progress = TaskProgress(number, Task(self.plan), self._config.lateness_seconds, counted)
             for partition, start in parts.items():
                 progress.add(partition, start, now)
+                if start.since is not None:
+                    self._windows.covered_from = max(self._windows.covered_from, start.since)
             self._tasks[number] = progress
         for progress in before.values():
             self._leave(progress)
@@ -120,11 +123,31 @@ class Engine:
             for partition, part in progress.partitions.items()
         }
 
+    @property
+    def open_impressions(self) -> int:
+        return sum(p.task.open for p in self._tasks.values())
+
+    @property
+    def pending_interactions(self) -> int:
+        return sum(p.task.pending for p in self._tasks.values())
+
+    @property
+    def judgments(self) -> int:
+        return self._table.live
+
+    @property
+    def watermarks(self) -> dict[int, float]:
+        return {number: p.watermark.value for number, p in self._tasks.items()}
+
+    @property
+    def partitions(self) -> int:
+        return sum(len(p.partitions) for p in self._tasks.values())
+
     def windows(self) -> Sequence[Window]:
         return self._windows.closed()
 
     def snapshot(self) -> Snapshot:
-        observed, books = self._observations, self._books
+        observed, books = self._observations, self.books
         observed.grow()
         cells = Cells(self.plan.columns)
         cells.merge(observed.cells)
@@ -143,10 +166,10 @@ class Engine:
             label_overflow=dict(self.labels.overflow),
             duplicate_keys=books.duplicate_keys,
             judgments_evicted=books.judgments_evicted,
-            open_impressions=self._open(),
-            pending_interactions=self._pending(),
-            judgments=self._table.size,
-            watermarks={number: p.watermark.value for number, p in self._tasks.items()},
+            open_impressions=self.open_impressions,
+            pending_interactions=self.pending_interactions,
+            judgments=self.judgments,
+            watermarks=self.watermarks,
             newest={tp: part.clock.newest for p in self._tasks.values() for tp, part in p.partitions.items()},
             delays=observed.delays,
         )
@@ -159,7 +182,7 @@ class Engine:
         self._windows.forget(progress.number)
 
     def _ingest_judgments(self, chunk: Chunk, now: float) -> None:
-        books = self._books
+        books = self.books
         books.records[chunk.topic] += len(chunk.records)
         for record in chunk.records:
             event = _event(record, now)
@@ -186,7 +209,7 @@ class Engine:
                 books = self._uncounted
             else:
                 # Before a restart event time had come this far, be it by the clock of an idle partition.
-                books, watermark = self._books, max(watermark, progress.counted_until)
+                books, watermark = self.books, max(watermark, progress.counted_until)
             books.records[chunk.topic] += 1
             event = _event(record, now)
             if isinstance(event, Rejected) or (isinstance(event, Judgment) and not takes_judgments):
@@ -216,7 +239,7 @@ class Engine:
         # Now, not at the end of the poll: the next chunk may bring judgments, or more of this partition.
         self._advance(progress, progress.watermark.advance(), now)
         self._cover(part, first.timestamp / 1000 if first.timestamp > 0 else now)
-        self._books.judgments_evicted += self._table.evict()
+        self.books.judgments_evicted += self._table.evict()
         self._keep_bounds(now)
 
     def _impression(self, event: Impression, progress: TaskProgress, books: Books, watermark: float) -> None:
@@ -278,7 +301,7 @@ class Engine:
             _explain(stage, scored)
         progress.task.pending -= scored.fates.total()
         self._observations.add(progress.number, number, scored, now, counted=counted)
-        books = self._books if counted else self._uncounted
+        books = self.books if counted else self._uncounted
         books.fates.update(scored.fates)
         if scored.judged is not None and stage.maturity is not None:
             judged = int(np.count_nonzero(scored.judged))
@@ -290,7 +313,7 @@ class Engine:
     def _end_interactions(self, progress: TaskProgress, ended: Iterable[Interaction], fate: str) -> None:
         for kind, _, _, ts in ended:
             counted = ts + self.plan.attribution >= progress.counted_until
-            books = self._books if counted else self._uncounted
+            books = self.books if counted else self._uncounted
             books.fates[KINDS[kind], fate] += 1
 
     # Bounds.
@@ -298,27 +321,30 @@ class Engine:
     def _keep_bounds(self, now: float) -> None:
         """Over a bound the oldest are decided early, as if time had passed, and counted as evicted."""
         limits = self._config.limits
-        while (over := self._pending() - limits.pending) > 0:
-            progress = max(self._tasks.values(), key=lambda p: p.task.pending)
+        if (over := self.pending_interactions - limits.pending) > 0:
+            self._bound_pending(over, now)
+        if (over := self.open_impressions - limits.open) > 0:
+            ages = sorted((ts, number) for number, p in self._tasks.items() for ts in p.task.oldest(over))
+            for number, count in Counter(number for _, number in ages[:over]).items():
+                self._evict(self._tasks[number], self._tasks[number].task.evict(count), now)
+
+    def _bound_pending(self, over: int, now: float) -> None:
+        """First those that wait for an impression; then the oldest impressions that hold interactions."""
+        for progress in sorted(self._tasks.values(), key=lambda p: -p.task.pending):
             evicted = progress.task.evict_waiting(over)
             self._end_interactions(progress, evicted, "evicted")
-            if not evicted:
-                self._evict(progress, 1, now)
-        while (over := self._open() - limits.open) > 0:
-            progress = min(self._tasks.values(), key=lambda p: p.task.oldest())
-            self._evict(progress, over if len(self._tasks) == 1 else 1, now)
+            over -= len(evicted)
+        for progress in sorted(self._tasks.values(), key=lambda p: -p.task.pending):
+            before = progress.task.pending
+            if over > 0:
+                self._evict(progress, progress.task.evict_holding(over), now)
+            over -= before - progress.task.pending
 
-    def _evict(self, progress: TaskProgress, number_of: int, now: float) -> None:
-        for number, held in progress.task.evict(number_of):
+    def _evict(self, progress: TaskProgress, stages: list[tuple[int, list[Held]]], now: float) -> None:
+        for number, held in stages:
             self._decide(progress, number, held, "evicted", now)
 
     # Small things.
-
-    def _open(self) -> int:
-        return sum(p.task.open for p in self._tasks.values())
-
-    def _pending(self) -> int:
-        return sum(p.task.pending for p in self._tasks.values())
 
     def _needed_until(self, ts: float) -> float:
         """When a record of this event time is needed no more: held nowhere, and in no open window."""

@@ -3,7 +3,9 @@
 import math
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import islice
 from operator import attrgetter
 
 import numpy as np
@@ -163,12 +165,9 @@ class Task:
         arrived.sort(key=_ts)
         return arrived
 
-    def oldest(self) -> float:
-        """When the impression was shown that would be evicted next."""
-        for queue in reversed(self._queues):
-            if queue:
-                return queue[0].ts
-        return float(min(self._arrivals, default=math.inf))
+    def oldest(self, number_of: int) -> list[float]:
+        """When those impressions were shown that would be evicted next."""
+        return [held.ts for held in islice(self._oldest_first(), number_of)]
 
     def evict(self, number_of: int) -> list[tuple[int, list[Held]]]:
         """Decide the oldest impressions early, as if time had passed: the stages they had left."""
@@ -177,7 +176,47 @@ class Task:
             taken.append(queue[:number_of])
             del queue[:number_of]
             number_of -= len(taken[-1])
-        taken.append(self._take_oldest_arrivals(number_of))
+        taken.append(self._take_arrivals(set(islice(self._oldest_first(), number_of))))
+        return self._decide_early(taken)
+
+    def evict_holding(self, interactions: int) -> list[tuple[int, list[Held]]]:
+        """The same for the oldest impressions that hold interactions, until so many have their fate."""
+        chosen: set[Held] = set()
+        for held in self._oldest_first():
+            if interactions <= 0:
+                break
+            if held.interactions:
+                chosen.add(held)
+                interactions -= len(held.interactions)
+        taken: list[list[Held]] = []
+        for queue in reversed(self._queues):
+            taken.append([held for held in queue if held in chosen])
+            if taken[-1]:
+                queue[:] = [held for held in queue if held not in chosen]
+        taken.append(self._take_arrivals(chosen))
+        return self._decide_early(taken)
+
+    def _oldest_first(self) -> Iterator[Held]:
+        """All impressions that are held: the further through the stages, the older."""
+        for queue in reversed(self._queues):
+            yield from queue
+        for second in sorted(self._arrivals):
+            yield from sorted(self._arrivals[second], key=_ts)
+
+    def _take_arrivals(self, chosen: set[Held]) -> list[Held]:
+        taken: list[Held] = []
+        for second in sorted(self._arrivals) if chosen else ():
+            bucket = self._arrivals.pop(second)
+            taken += [held for held in bucket if held in chosen]
+            if rest := [held for held in bucket if held not in chosen]:
+                self._arrivals[second] = rest
+            if len(taken) == len(chosen):
+                break
+        taken.sort(key=_ts)
+        return taken
+
+    def _decide_early(self, taken: list[list[Held]]) -> list[tuple[int, list[Held]]]:
+        """The stages that are left for impressions, given those of the last stage first."""
         stages: list[tuple[int, list[Held]]] = []
         decided: list[Held] = []
         for number, joining in enumerate(reversed(taken)):
@@ -186,17 +225,6 @@ class Task:
                 stages.append((number, decided))
         self._release(decided)
         return stages
-
-    def _take_oldest_arrivals(self, number_of: int) -> list[Held]:
-        taken: list[Held] = []
-        while self._arrivals and len(taken) < number_of:
-            second = min(self._arrivals)
-            bucket = sorted(self._arrivals.pop(second), key=_ts)
-            cut = number_of - len(taken)
-            taken += bucket[:cut]
-            if bucket[cut:]:
-                self._arrivals[second] = bucket[cut:]
-        return taken
 
     def _release(self, settled: list[Held]) -> None:
         self.open -= len(settled)

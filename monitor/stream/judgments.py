@@ -12,6 +12,7 @@ from monitor.metrics import Bools, Floats, Ints
 Combine = Literal["mean", "median"]
 Rows = NDArray[np.void]
 NO_TARGET = 0
+Row = tuple[int, int, int, float, float]
 ROW = np.dtype([("key", "i8"), ("assessor", "i8"), ("target", "i8"), ("ts", "f8"), ("grade", "f8")])
 """One judgment, 40 bytes; keys, assessors and targets are 64-bit hashes. A NaN grade is a withdrawal."""
 MAX_CACHED_GRADES = 1_000_000
@@ -35,30 +36,43 @@ class Qrels:
 
 
 class _Query:
-    """The judgments of one query in the order in which they came."""
+    """The judgments of one query in the order in which they came, replaced ones among them for a while."""
 
-    __slots__ = ("rows", "since", "size", "until", "view")
+    __slots__ = ("live", "rows", "since", "size", "until", "view")
 
     def __init__(self) -> None:
         self.rows: Rows = np.empty(4, dtype=ROW)
         self.size = 0
+        self.live = 0
+        """How many of them hold now: neither replaced nor withdrawn."""
         self.view: Qrels | None = None
         self.since, self.until = math.inf, -math.inf
         """The deadlines that the cached view is good for: since <= deadline < until."""
 
-    def newest(self, key: int, assessor: int) -> Rows | None:
+    def newest(self, key: int, assessor: int) -> Row | None:
         rows = self.rows[: self.size]
-        found = np.flatnonzero((rows["key"] == key) & (rows["assessor"] == assessor))
-        return rows[found[-1]] if len(found) else None
+        of_key = (rows["key"] == key).nonzero()[0]
+        for i in reversed(of_key.tolist()):
+            row: Row = rows[i].item()
+            if row[1] == assessor:
+                return row
+        return None
 
-    def append(self, row: tuple[int, int, int, float, float], horizon: float) -> None:
+    def append(self, row: Row, horizon: float) -> None:
         if self.size == len(self.rows):
-            kept = _still_needed(self.rows, horizon)
-            self.size = len(kept)
-            self.rows = np.empty(max(4, self.size + self.size // 2 + 1), dtype=ROW)
-            self.rows[: self.size] = kept
+            if self.live < self.size:
+                self.compact(horizon)
+            grown = np.empty(max(4, self.size + self.size // 2 + 1), dtype=ROW)
+            grown[: self.size] = self.rows[: self.size]
+            self.rows = grown
         self.rows[self.size] = row
         self.size += 1
+        self.forget_view()
+
+    def compact(self, horizon: float) -> None:
+        """Drop what no deadline from the horizon on can see."""
+        self.rows = _still_needed(self.rows[: self.size], horizon)
+        self.size = len(self.rows)
         self.forget_view()
 
     def forget_view(self) -> None:
@@ -66,12 +80,15 @@ class _Query:
 
 
 class JudgmentTable:
-    """All judgments, bounded; the queries that were judged longest ago are forgotten first."""
+    """All judgments, bounded. Over the bound the history goes first, then the queries judged longest ago."""
 
     def __init__(self, combine: Combine, limit: int) -> None:
         self.horizon = -math.inf
         """No deadline before this will be asked for any more: what was replaced by then can go."""
+        self.live = 0
+        """Judgments that hold now."""
         self.size = 0
+        """Judgments in memory: those, and the ones they replaced that a deadline may still ask for."""
         self._combine = combine
         self._limit = limit
         self._queries: dict[int, _Query] = {}
@@ -83,14 +100,14 @@ class JudgmentTable:
         """Take a judgment in; its fate."""
         entry = self._queries.get(query)
         current = entry.newest(key, assessor) if entry else None
-        graded = current is not None and not math.isnan(current["grade"])
+        graded = current is not None and not math.isnan(current[4])
         if grade is None:
             if not graded:
                 return "duplicate"
             fate = "withdrawn"
         elif current is None or not graded:
             fate = "applied"
-        elif current["grade"] == grade and current["target"] == target and current["ts"] <= ts:
+        elif current[4] == grade and current[2] == target and current[3] <= ts:
             return "duplicate"
         else:
             fate = "regraded"
@@ -100,15 +117,26 @@ class JudgmentTable:
         before = entry.size
         entry.append((key, assessor, target, ts, math.nan if grade is None else grade), self.horizon)
         self.size += entry.size - before
+        change = {"applied": 1, "withdrawn": -1}.get(fate, 0)
+        entry.live += change
+        self.live += change
         return fate
 
     def evict(self) -> int:
-        """Forget whole queries, those judged longest ago, down to the bound; how many judgments went."""
-        before = self.size
+        """Come down to the bound; how many judgments that held were forgotten, with their whole queries."""
+        if self.size <= self._limit:
+            return 0
+        for entry in self._queries.values():
+            if entry.live < entry.size:
+                self.size -= entry.size
+                entry.compact(math.inf)
+                self.size += entry.size
+        before = self.live
         while self.size > self._limit:
-            oldest = next(iter(self._queries))
-            self.size -= self._queries.pop(oldest).size
-        return before - self.size
+            oldest = self._queries.pop(next(iter(self._queries)))
+            self.size -= oldest.size
+            self.live -= oldest.live
+        return before - self.live
 
     def at(self, query: int, deadline: float) -> Qrels | None:
         """The judgments of a query as they stood at a deadline; None if there were none."""

@@ -51,12 +51,12 @@ class TaskProgress:
 
     def add(self, partition: TopicPartition, start: Start, now: float) -> None:
         clock = self.watermark.partitions[partition] = PartitionClock()
-        resumed = bool(self._counted) or start.from_beginning
+        covered = bool(self._counted) or start.from_beginning or start.since is not None
         self.partitions[partition] = PartitionProgress(
             position=start.offset,
             counted_from=self._counted.get(partition[0], 0),
             clock=clock,
-            covered_from=None if resumed else now,
+            covered_from=None if covered else now,
         )
 
     def positions(self) -> dict[TopicPartition, int]:

@@ -50,3 +50,5 @@ class Start(NamedTuple):
     """Nothing was committed yet: the position comes from `kafka.start`."""
     from_beginning: bool
     """The offset is the first that the log still has."""
+    since: float | None = None
+    """All that was shown from this time on is read, where the position was chosen by time."""

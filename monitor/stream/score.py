@@ -101,7 +101,7 @@ def _click_batch(scored: Scored) -> Batch:
             fates[KINDS[kind], "joined"] += 1
             clicks[row, rank] |= kind == CLICK
             dwell[row, rank] = np.fmax(dwell[row, rank], first)
-        # The last outcome wins, field by field; the sort is stable, so of equal ts the one that came last.
+        # The last outcome wins, field by field.
         for _, success, position in sorted(outcomes, key=lambda told: told[0]):
             outcome[row] = success if not math.isnan(success) else outcome[row]
             scroll[row] = position if not math.isnan(position) else scroll[row]

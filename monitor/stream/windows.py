@@ -75,6 +75,8 @@ class Windows:
             cells = Cells(self._stages[stage].columns)
             for brought in self._open.pop((size, stage, start)).values():
                 cells.merge(brought)
+            if not cells.buckets.any():
+                continue  # impressions, but none of them judged: a window without samples is none
             window = Window(size, start, self._stages[stage], cells, start < self.covered_from)
             self._closed[size, stage].append(window)
 
@@ -102,10 +104,11 @@ class Windows:
 def _common_divisor(sizes: Sequence[float]) -> float:
     """The largest size that goes into all of them; an hour where there are none.
 
-    >>> _common_divisor([60.0, 300.0, 3600.0]), _common_divisor([1.5, 2.0])
-    (60.0, 0.5)
+    >>> _common_divisor([60.0, 300.0, 3600.0]), _common_divisor([60.0, 0.3])
+    (60.0, 0.3)
     """
-    fractions = [Fraction(size) for size in sizes]
+    # By their decimal form: 0.3 is no small fraction in binary.
+    fractions = [Fraction(str(size)) for size in sizes]
     denominator = math.lcm(*(fraction.denominator for fraction in fractions))
     divisor = math.gcd(*(int(fraction * denominator) for fraction in fractions)) / denominator
     return divisor or 3600.0

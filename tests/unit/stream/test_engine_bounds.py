@@ -126,3 +126,35 @@ def test_an_eviction_does_not_move_the_watermark():
     line = Timeline(limits={"open": 1})
     line.bring(impression("i", 0), impression("j", 1))
     assert line.snapshot.watermarks == {0: HOUR + 1}
+
+
+def test_over_the_bound_of_interactions_only_impressions_that_hold_some_are_evicted():
+    """
+    0       1       200 ...                  200.1 - 200.3
+    I(i)    tick(150): past its clicks       I(j) with three clicks: bound of two
+    """
+    line = Timeline(limits={"pending": 2}, judgments={"maturities": [20, 1000]})
+    line.bring(impression("i", 0), tick(150), impression("j", 200))
+    line.bring(*(click("j", 200 + tenth / 10) for tenth in (1, 2, 3)))
+    assert line.fates("impression") == {"evicted": 1}
+    assert line.fates("click") == {"joined": 3}
+    assert line.snapshot.open_impressions == 1
+    line.assert_books_balance()
+
+
+def test_many_over_the_bound_of_several_tasks_are_evicted_by_age_whatever_their_task():
+    line = Timeline(limits={"open": 3}, partitions=2, lateness_seconds=60)
+    line.bring(*(impression(f"a{at}", at, "a") for at in (0, 3, 6, 9)), partition=0)
+    line.bring(*(impression(f"b{at}", at, "ab") for at in (1, 2, 7, 8)), partition=1)
+    assert line.fates("impression") == {"evicted": 5}
+    # Shown at 0, 1, 2, 3 and 6: three of one document, two of two.
+    assert line.observed("vector_results") == [(5, 7.0)]
+    line.assert_books_balance()
+
+
+def test_over_the_bound_of_judgments_what_was_replaced_goes_before_any_query_does():
+    line = Timeline(limits={"judgments": 2}, metrics=["precision@1"])
+    line.bring(*(judgment("a", at, 1 + at % 2) for at in range(6)), impression("i", 10), tick(500))
+    assert line.snapshot.judgments == 2  # that one, and the tick's
+    assert line.snapshot.judgments_evicted == 0
+    assert line.observed("vector_precision_avg", maturity="20s") == [(1, 1.0)]

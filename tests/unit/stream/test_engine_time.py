@@ -134,7 +134,7 @@ def test_a_window_has_the_impressions_whose_time_falls_in_it():
 
 def test_a_window_closes_for_each_metric_after_its_own_delay():
     line = Timeline()
-    line.bring(impression("i", 0), click("i", 1))
+    line.bring(judgment("a", 0, 1), impression("i", 0), click("i", 1))
     closed_at = {}
     for at in range(55, 175, 5):
         line.bring(tick(at + 0.5))
@@ -226,3 +226,15 @@ def test_read_from_the_beginning_of_the_log_no_window_is_partial():
     line = Timeline()
     line.bring(impression("i", 25), tick(61), timestamp=20)
     assert partial_windows(line) == {0: False}
+
+
+def test_read_from_a_given_time_on_windows_are_whole_from_there_though_a_partition_is_quiet():
+    line = Timeline(partitions=2)
+    start = Start(10, "", fresh=True, from_beginning=False, since=HOUR + 60)
+    line.engine.assign({ZERO: start, ONE: start}, NOW)
+    line.bring(impression("i", 30), impression("j", 70), tick(500), partition=0)
+    line.idle(ONE, now=500)
+    assert [(w.start - HOUR, w.partial) for w in line.engine.windows() if w.stage.delay == 0][:2] == [
+        (0, True),
+        (60, False),
+    ]
