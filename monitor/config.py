@@ -1,12 +1,11 @@
 """The configuration: one YAML file, every key also as an environment variable, unknown keys refused."""
 
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 import yaml
 from pydantic import (
@@ -17,17 +16,19 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidatorFunctionWrapHandler,
     WrapValidator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from monitor import environment, strict_yaml
 from monitor.durations import in_words
-from monitor.metrics import Measure, parse
+from monitor.events import MAX_RANKED
+from monitor.fields import Address, Count, File, NotNegative, Positive, Servers, Topics, Truth, unique
+from monitor.fields import start as one_start
+from monitor.metrics import ALIASES, METRICS, Measure, parse
 from monitor.stream.records import Role
 
-ENV_PREFIX = "RANKING_MONITOR__"
 RESERVED_LABELS = frozenset(
     (
         "delay fate hash instance job k le limit maturity metric partition position quantile reason "
@@ -42,10 +43,15 @@ SHAPES = {
     "tuple_type": "a list",
     "model_type": "a mapping of keys",
     "model_attributes_type": "a mapping of keys",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "int_type": "a number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_parsing": "true or false",
+    "string_too_short": "some text",
 }
 """What YAML calls the types that pydantic names in Python's words."""
-
-T = TypeVar("T")
 
 
 class ConfigError(Exception):
@@ -60,38 +66,7 @@ def _label_name(name: str) -> str:
     return name
 
 
-def _unique(values: tuple[T, ...]) -> tuple[T, ...]:
-    if len(set(values)) != len(values):
-        raise ValueError(f"stands twice: {', '.join(map(str, values))}")
-    return values
-
-
-def _address(value: str) -> str:
-    found = re.fullmatch(r"(?:\[[0-9a-fA-F:]+\]|[^:\s]+):([0-9]{1,5})", value)
-    if not found or int(found[1]) > 65535:
-        raise ValueError(f'must be host:port with a port up to 65535, not "{value}"')
-    return value
-
-
-def _start(value: Any, parsed: ValidatorFunctionWrapHandler) -> Any:
-    try:
-        return parsed(value)
-    except ValidationError:
-        allowed = "latest, earliest or an RFC 3339 time with an offset"
-        raise ValueError(f'must be {allowed}, not "{value}"') from None
-
-
-def _file(path: Path) -> Path:
-    if not path.is_file():
-        raise ValueError(f'no such file: "{path}"')
-    return path
-
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 LabelName = Annotated[str, AfterValidator(_label_name)]
-File = Annotated[Path, AfterValidator(_file)]
-Topics = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], AfterValidator(_unique)]
 
 
 class Section(BaseModel):
@@ -116,7 +91,7 @@ class TopicsConfig(Section):
             raise ValueError("give either events, or impressions and interactions, not both")
         if not self.events and not (self.impressions and self.interactions):
             raise ValueError("give events, or both impressions and interactions")
-        _unique(self.events + self.impressions + self.interactions + self.judgments)
+        unique(self.events + self.impressions + self.interactions + self.judgments)
         return self
 
     def roles(self) -> dict[str, Role]:
@@ -125,7 +100,7 @@ class TopicsConfig(Section):
 
 
 class SecurityConfig(Section):
-    tls: bool = False
+    tls: Truth = False
     """Encrypt with the system's certificate authorities; implied by `ca_file` and `certificate_file`."""
     ca_file: File | None = None
     """Certificate authority of the brokers (PEM)."""
@@ -158,20 +133,20 @@ class SecurityConfig(Section):
 
 
 class KafkaConfig(Section):
-    bootstrap_servers: str = "localhost:9092"
+    bootstrap_servers: Servers = "localhost:9092"
     """Brokers as host:port, separated by commas."""
-    group_id: str = "ranking-monitor"
+    group_id: Annotated[str, Field(min_length=1)] = "ranking-monitor"
     """Consumer group; replicas with the same one share the partitions."""
     topics: TopicsConfig = TopicsConfig(events=("search-events",))
     """Which topics carry what."""
-    start: Annotated[Literal["latest", "earliest"] | AwareDatetime, WrapValidator(_start)] = "latest"
+    start: Annotated[Literal["latest", "earliest"] | AwareDatetime, WrapValidator(one_start)] = "latest"
     """Where to begin when the group has committed nothing: `latest`, `earliest`, or an RFC 3339 time."""
     security: SecurityConfig = SecurityConfig()
     """TLS and SASL."""
 
 
 class JudgmentsConfig(Section):
-    maturities: Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(_unique)] = (60.0, 3600.0)
+    maturities: Annotated[tuple[Positive, ...], Field(min_length=1), AfterValidator(unique)] = (60.0, 3600.0)
     """Ages in seconds at which an impression is judged, each a series of its own."""
     combine: Literal["mean", "median"] = "mean"
     """How the grades of several assessors become one."""
@@ -180,11 +155,11 @@ class JudgmentsConfig(Section):
 
 
 class LimitsConfig(Section):
-    open: Annotated[int, Field(ge=1)] = 1_000_000
+    open: Count = 1_000_000
     """Impressions held at once; over it the oldest are decided early."""
-    pending: Annotated[int, Field(ge=1)] = 1_000_000
+    pending: Count = 1_000_000
     """Interactions held at once; over it the oldest are decided early."""
-    judgments: Annotated[int, Field(ge=1)] = 5_000_000
+    judgments: Count = 5_000_000
     """Judgments held at once; over it the queries that were judged longest ago are forgotten."""
 
 
@@ -212,10 +187,16 @@ class MetricConfig(Section):
     @model_validator(mode="after")
     def _valid(self) -> Self:
         measure = self.measure
+        if measure.k is not None and measure.k > MAX_RANKED:
+            raise ValueError(
+                f'"{self.metric}": k is at most {MAX_RANKED}, as many keys as an impression can have'
+            )
         if measure.metric.name in ALWAYS:
             raise ValueError(f'"{self.metric}" is always exported as {measure.metric.family}; take it out')
         if self.name in ALWAYS or (self.name or "").startswith("window_"):
             raise ValueError(f'name "{self.name}" is taken by a family that is always exported; take another')
+        if self.name in {*METRICS, *ALIASES} and ALIASES.get(self.name, self.name) != measure.metric.name:
+            raise ValueError(f'name "{self.name}" is another metric than "{self.metric}"; take another')
         if measure.params and self.name is None:
             raise ValueError(
                 f'"{self.metric}" has parameters and needs a name: {{metric: "{self.metric}", name: ...}}'
@@ -239,12 +220,12 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(
         frozen=True,
         extra="forbid",
-        env_prefix=ENV_PREFIX,
+        env_prefix=environment.PREFIX,
         env_nested_delimiter="__",
         use_attribute_docstrings=True,
     )
 
-    listen: Annotated[str, AfterValidator(_address)] = "127.0.0.1:9109"
+    listen: Address = "127.0.0.1:9109"
     """Address of the HTTP server as host:port; port 0 picks a free one."""
     kafka: KafkaConfig = KafkaConfig()
     """Where the records come from."""
@@ -254,11 +235,11 @@ class Config(BaseSettings):
     """How far records may be out of order in event time and still get their exact fate."""
     idle_seconds: Positive = 30.0
     """A partition read to its end that brings nothing for so long moves on with the clock."""
-    windows: Annotated[tuple[Positive, ...], AfterValidator(_unique)] = (60.0, 300.0, 3600.0)
+    windows: Annotated[tuple[Positive, ...], AfterValidator(unique)] = (60.0, 300.0, 3600.0)
     """Sizes of the tumbling windows in seconds."""
-    windows_kept: Annotated[int, Field(ge=1)] = 120
+    windows_kept: Count = 120
     """How many closed windows of each size the API has."""
-    labels: Annotated[tuple[LabelName, ...], AfterValidator(_unique)] = ("variant",)
+    labels: Annotated[tuple[LabelName, ...], AfterValidator(unique)] = ("variant",)
     """The only label names of impressions that are exported."""
     metrics: tuple[Annotated[MetricConfig, BeforeValidator(_metric)], ...] = tuple(
         MetricConfig(metric=name) for name in DEFAULT_METRICS
@@ -278,14 +259,14 @@ class Config(BaseSettings):
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is pydantic's
+        settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic's
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment wins over the file."""
-        return env_settings, init_settings
+        return environment.Environment(settings_cls), init_settings
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -328,15 +309,24 @@ def load(path: Path | None) -> Config:
 
 def build(values: Mapping[str, Any], where: str = "") -> Config:
     """The configuration from values (and the environment); `where` they stand begins every message."""
-    _refuse_unknown_variables(os.environ)
+    if wrong := list(environment.mistakes(Config)):
+        raise ConfigError("\n".join(wrong))
     try:
         return Config(**values)
     except ValidationError as error:
-        raise ConfigError("\n".join(where + line for line in problems(error))) from None
-    except SettingsError as error:
-        # Its text names the key at the top, in quotes, and a class of pydantic's.
-        name = ENV_PREFIX + str(error).split('"')[1].upper()
-        raise ConfigError(f'{name}: cannot be read; lists are written as JSON: ["a", "b"]') from None
+        raise ConfigError("\n".join(_blamed(error, where))) from None
+
+
+def _blamed(error: ValidationError, where: str) -> Iterable[str]:
+    """The problems, each with the variable it came from, or else with the file."""
+    sent = environment.Environment(Config)()
+    for problem, line in zip(error.errors(), problems(error), strict=True):
+        location = problem["loc"]
+        if variable := environment.named(location, sent):
+            yield variable + line.removeprefix(_key(location))
+        else:
+            others = environment.beneath(location)
+            yield where + line + (f" (from the environment: {', '.join(others)})" if others else "")
 
 
 def read_yaml(path: Path | None) -> dict[str, Any]:
@@ -344,9 +334,11 @@ def read_yaml(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        values = yaml.safe_load(path.read_bytes())
+        values = strict_yaml.parse(path.read_bytes())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except strict_yaml.RepeatedKey as error:
+        raise ConfigError(f"{path}: {error}; take one out") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
     if values is None:
@@ -356,29 +348,10 @@ def read_yaml(path: Path | None) -> dict[str, Any]:
     return {str(key): value for key, value in values.items()}
 
 
-def _refuse_unknown_variables(environment: Iterable[str]) -> None:
-    for name in environment:
-        if name.startswith(ENV_PREFIX) and not _is_key(name.removeprefix(ENV_PREFIX).lower().split("__")):
-            raise ConfigError(f"{name}: unknown variable; known are {ENV_PREFIX}<KEY> as in the config file")
-
-
-def _is_key(path: list[str]) -> bool:
-    section: Any = Config
-    for name in path:
-        if not (
-            isinstance(section, type) and issubclass(section, BaseModel) and name in section.model_fields
-        ):
-            return False
-        section = section.model_fields[name].annotation
-    return True
-
-
 def problems(error: ValidationError, see: str = "docs/configuration.md") -> Iterable[str]:
     """One line for each problem: where, what, the offending value; `see` lists the known keys."""
     for problem in error.errors():
-        where = ""
-        for part in problem["loc"]:
-            where += f"[{part}]" if isinstance(part, int) else f"{'.' if where else ''}{part}"
+        where = _key(problem["loc"])
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
             message = f"unknown key; see {see}"
@@ -387,6 +360,10 @@ def problems(error: ValidationError, see: str = "docs/configuration.md") -> Iter
         elif not isinstance(problem["input"], dict | BaseModel) and problem["type"] != "value_error":
             message += f', not "{problem["input"]}"'
         yield f"{where}: {message}" if where else message
+
+
+def _key(location: environment.Location) -> str:
+    return environment.in_brackets(location).removeprefix(".")
 
 
 def start_time(start: Literal["latest", "earliest"] | datetime) -> float | None:

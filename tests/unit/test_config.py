@@ -8,6 +8,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from monitor import strict_yaml
 from monitor.config import (
     DEFAULT_METRICS,
     RESERVED_LABELS,
@@ -23,6 +24,7 @@ from monitor.config import (
 from monitor.stream.records import Role
 
 CONFIGS = Path(__file__).parent / "configs"
+MAPPING = 'a mapping of keys, written as JSON: {"key": "value"}'
 VALID = {"empty", "documented"}
 INVALID = {
     "unknown-key": "lables: unknown key; see docs/configuration.md",
@@ -69,8 +71,7 @@ INVALID = {
     "listen-without-port": 'listen: must be host:port with a port up to 65535, not "localhost"',
     "listen-beyond-the-ports": 'listen: must be host:port with a port up to 65535, not "localhost:65536"',
     "listen-number": 'listen: Input should be a valid string, not "9109"',
-    "attribution-in-words": "attribution_seconds: Input should be a valid number, unable to parse string"
-    ' as a number, not "five minutes"',
+    "attribution-in-words": 'attribution_seconds: must be a number, not the text "five minutes"',
     "attribution-zero": 'attribution_seconds: Input should be greater than 0, not "0"',
     "attribution-infinite": 'attribution_seconds: Input should be a finite number, not "inf"',
     "lateness-negative": 'lateness_seconds: Input should be greater than or equal to 0, not "-1"',
@@ -83,6 +84,26 @@ INVALID = {
     "limit-zero": 'limits.open: Input should be greater than or equal to 1, not "0"',
     "unknown-log-level": "log.level: Input should be 'debug', 'info', 'warning' or 'error', not \"loud\"",
     "unknown-commit": "commit: Input should be 'scrape' or 'interval', not \"never\"",
+    "attribution-true": "attribution_seconds: must be a number, not true",
+    "lateness-in-quotes": 'lateness_seconds: must be a number, not the text "5"',
+    "windows-true": "windows[0]: must be a number, not true",
+    "limit-half": 'limits.open: must be a whole number, not "1.5"',
+    "tls-in-quotes": 'kafka.security.tls: must be true or false, not "yes"',
+    "key-twice": 'line 3: key "labels" stands twice; take one out',
+    "key-twice-in-a-section": 'line 3: key "group_id" stands twice; take one out',
+    "servers-without-port": 'kafka.bootstrap_servers: must be host:port, several with commas, not "broker"',
+    "servers-empty": 'kafka.bootstrap_servers: must be host:port, several with commas, not ""',
+    "servers-comma-at-the-end": 'kafka.bootstrap_servers: must be host:port, several with commas, not "a:1,"',
+    "group-empty": 'kafka.group_id: must be some text, not ""',
+    "topic-with-a-space": 'kafka.topics.events[0]: topic "search events" must be 1 to 249'
+    ' of a-z, A-Z, 0-9, ".", "_" and "-"',
+    "topic-of-dots": 'kafka.topics.events[0]: topic ".." must be 1 to 249 of a-z, A-Z, 0-9, ".", "_" and "-"',
+    "metric-beyond-the-ranks": 'metrics[0]: "ctr@1001": k is at most 1000,'
+    " as many keys as an impression can have",
+    "metric-named-as-another": 'metrics[0]: name "mrr" is another metric than'
+    ' "ndcg(gain=exponential)@10"; take another',
+    "metric-named-as-another-s-alias": 'metrics[0]: name "map" is another metric than'
+    ' "ndcg(gain=exponential)@10"; take another',
     "section-is-null": 'kafka: must be a mapping of keys, not "None"',
 }
 
@@ -264,16 +285,44 @@ def test_lists_in_the_environment_are_json(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("RANKING_MONITOR__LISTEN", "here", 'listen: must be host:port with a port up to 65535, not "here"'),
+        (
+            "RANKING_MONITOR__LISTEN",
+            "here",
+            'RANKING_MONITOR__LISTEN: must be host:port with a port up to 65535, not "here"',
+        ),
+        (
+            "RANKING_MONITOR__ATTRIBUTION_SECONDS",
+            "abc",
+            'RANKING_MONITOR__ATTRIBUTION_SECONDS: must be a number, not "abc"',
+        ),
+        (
+            "RANKING_MONITOR__KAFKA__SECURITY__TLS",
+            "perhaps",
+            'RANKING_MONITOR__KAFKA__SECURITY__TLS: must be true or false, not "perhaps"',
+        ),
+        ("RANKING_MONITOR__WINDOWS", "[60, true]", "RANKING_MONITOR__WINDOWS[1]: must be a number, not true"),
         (
             "RANKING_MONITOR__LABELS",
             "variant",
-            'RANKING_MONITOR__LABELS: cannot be read; lists are written as JSON: ["a", "b"]',
+            'RANKING_MONITOR__LABELS: must be a list, written as JSON: ["a", "b"], not "variant"',
         ),
         (
             "RANKING_MONITOR__KAFKA__TOPICS__EVENTS",
-            "search",
-            'RANKING_MONITOR__KAFKA: cannot be read; lists are written as JSON: ["a", "b"]',
+            "all",
+            'RANKING_MONITOR__KAFKA__TOPICS__EVENTS: must be a list, written as JSON: ["a", "b"], not "all"',
+        ),
+        *(
+            (
+                "RANKING_MONITOR__KAFKA",
+                value,
+                f'RANKING_MONITOR__KAFKA: must be {MAPPING}, not "{value}"',
+            )
+            for value in ("broker:9092", "[1]")
+        ),
+        (
+            "RANKING_MONITOR__KAFKA",
+            '{"group": "a"}',
+            "RANKING_MONITOR__KAFKA.group: unknown key; see docs/configuration.md",
         ),
         *(
             (name, "x", f"{name}: unknown variable; known are RANKING_MONITOR__<KEY> as in the config file")
@@ -291,6 +340,51 @@ def test_a_mistake_in_the_environment_gets_one_line(monkeypatch, name, value, me
     with pytest.raises(ConfigError) as refused:
         load(None)
     assert str(refused.value) == message
+
+
+def test_only_what_came_from_the_environment_is_blamed_on_it(written, monkeypatch):
+    file = written("kafka: {group_id: ''}\nlateness_seconds: -1")
+    monkeypatch.setenv("RANKING_MONITOR__KAFKA", '{"start": "9"}')
+    monkeypatch.setenv("RANKING_MONITOR__LATENESS_SECONDS", "-2")
+    with pytest.raises(ConfigError) as refused:
+        load(file)
+    assert str(refused.value).splitlines() == [
+        f'{file}: kafka.group_id: must be some text, not ""',
+        'RANKING_MONITOR__KAFKA.start: must be latest, earliest or an RFC 3339 time with an offset, not "9"',
+        'RANKING_MONITOR__LATENESS_SECONDS: Input should be greater than or equal to 0, not "-2"',
+    ]
+
+
+def test_where_file_and_environment_do_not_fit_both_are_named(written, monkeypatch):
+    file = written("kafka: {security: {username: monitor}}")
+    monkeypatch.setenv("RANKING_MONITOR__KAFKA__SECURITY__MECHANISM", "PLAIN")
+    with pytest.raises(ConfigError) as refused:
+        load(file)
+    assert str(refused.value) == (
+        f"{file}: kafka.security: mechanism, username and password_file go together"
+        " (from the environment: RANKING_MONITOR__KAFKA__SECURITY__MECHANISM)"
+    )
+
+
+def test_numbers_and_booleans_in_the_environment_are_text(monkeypatch):
+    for name, value in {"LATENESS_SECONDS": "1e3", "LIMITS__OPEN": "7", "KAFKA__SECURITY__TLS": "1"}.items():
+        monkeypatch.setenv(f"RANKING_MONITOR__{name}", value)
+    config = load(None)
+    assert (config.lateness_seconds, config.limits.open, config.kafka.security.tls) == (1000.0, 7, True)
+
+
+def test_a_repeated_key_is_told_from_one_that_overrides_a_merged_block():
+    assert strict_yaml.parse(b"a: &a {x: 1}\nb: {<<: *a, x: 2}") == {"a": {"x": 1}, "b": {"x": 2}}
+
+
+@pytest.mark.parametrize("servers", ["broker:9092", "a:1,b:2", "a:1, [::1]:2"])
+def test_brokers_are_a_list_with_commas(servers):
+    assert KafkaConfig(bootstrap_servers=servers).bootstrap_servers == servers
+
+
+def test_a_metric_may_be_named_as_itself_and_reach_as_deep_as_a_ranking():
+    named = MetricConfig(metric="ndcg(gain=exponential)@1000", name="ndcg")
+    assert (named.family_name, named.measure.k) == ("ndcg", 1000)
 
 
 def test_variables_of_others_are_none_of_our_business(monkeypatch):

@@ -73,7 +73,7 @@ def test_a_protected_key_without_its_password_is_refused_not_asked_for(
 
 async def test_an_address_that_is_none_cannot_heal() -> None:
     with pytest.raises(SourceError, match=r"kafka\.bootstrap_servers: not host:port: localhost:http"):
-        await probe(settings(KafkaConfig(bootstrap_servers="localhost:http")))
+        await probe(settings(KafkaConfig.model_construct(bootstrap_servers="localhost:http")))
 
 
 def wrapped(cause: BaseException) -> BaseException:

@@ -1,0 +1,85 @@
+"""What a value of the configuration can be, where Python's types do not say it."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler
+
+from monitor.environment import Variable
+
+T = TypeVar("T")
+
+
+def unique(values: tuple[T, ...]) -> tuple[T, ...]:
+    """Refuse a list that has a value twice."""
+    if len(set(values)) != len(values):
+        raise ValueError(f"stands twice: {', '.join(map(str, values))}")
+    return values
+
+
+def address(value: str) -> str:
+    """Refuse what is not host:port."""
+    found = re.fullmatch(r"(?:\[[0-9a-fA-F:]+\]|[^:\s,]+):([0-9]{1,5})", value)
+    if not found or int(found[1]) > 65535:
+        raise ValueError(f'must be host:port with a port up to 65535, not "{value}"')
+    return value
+
+
+def servers(value: str) -> str:
+    """Refuse what is not a list of brokers."""
+    for server in value.split(","):
+        try:
+            address(server.strip())
+        except ValueError:
+            raise ValueError(f'must be host:port, several with commas, not "{value}"') from None
+    return value
+
+
+def topic(name: str) -> str:
+    """Refuse a name that Kafka gives to no topic."""
+    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", name) or name in {".", ".."}:
+        raise ValueError(f'topic "{name}" must be 1 to 249 of a-z, A-Z, 0-9, ".", "_" and "-"')
+    return name
+
+
+def start(value: Any, parsed: ValidatorFunctionWrapHandler) -> Any:
+    """Say in one line what a starting position can be."""
+    try:
+        return parsed(value)
+    except ValidationError:
+        allowed = "latest, earliest or an RFC 3339 time with an offset"
+        raise ValueError(f'must be {allowed}, not "{value}"') from None
+
+
+def _file(path: Path) -> Path:
+    if not path.is_file():
+        raise ValueError(f'no such file: "{path}"')
+    return path
+
+
+def _number(value: Any) -> Any:
+    """A number is not in quotes and not a boolean; a variable has no other form than text."""
+    # pydantic makes a line of a ValueError, not of a TypeError.
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, not {str(value).lower()}")  # noqa: TRY004
+    if isinstance(value, str) and not isinstance(value, Variable):
+        raise ValueError(f'must be a number, not the text "{value}"')  # noqa: TRY004
+    return value
+
+
+def _truth(value: Any) -> Any:
+    if not isinstance(value, bool | Variable):
+        raise ValueError(f'must be true or false, not "{value}"')  # noqa: TRY004
+    return value
+
+
+_Number = BeforeValidator(_number)
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), _Number]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), _Number]
+Count = Annotated[int, Field(ge=1), _Number]
+Truth = Annotated[bool, BeforeValidator(_truth)]
+File = Annotated[Path, AfterValidator(_file)]
+Address = Annotated[str, AfterValidator(address)]
+Servers = Annotated[str, AfterValidator(servers)]
+Topics = Annotated[tuple[Annotated[str, AfterValidator(topic)], ...], AfterValidator(unique)]
