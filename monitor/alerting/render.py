@@ -49,7 +49,8 @@ def _record(record: Record) -> dict[str, Any]:
 
 def _alert(alert: Alert, values: Values) -> dict[str, Any]:
     dashboard = f"{values.dashboards}/{alert.dashboard}?var-job={{{{ $labels.job | urlquery }}}}"
-    chosen = f"&var-{alert.chosen}={{{{ $labels.{alert.chosen} | urlquery }}}}" if alert.chosen else ""
+    value = f"{{{{ $labels.{alert.chosen} | urlquery }}}}"
+    chosen = f"&var-label={alert.chosen}&var-variant={value}" if alert.chosen else ""
     return {
         "alert": alert.name,
         "expr": alert.expr,

@@ -56,7 +56,7 @@ def test_a_worse_variant_fires_at_once_and_is_named(name: str, tmp_path: Path) -
         reference,
         within=0.25 if "Empty" in name else 0.07,
     )
-    assert found[-1].annotations["dashboard_url"].endswith("&var-variant=candidate")
+    assert found[-1].annotations["dashboard_url"].endswith("&var-label=variant&var-variant=candidate")
 
 
 def test_a_drop_in_the_first_week_is_compared_with_yesterday(tmp_path: Path) -> None:

@@ -128,7 +128,8 @@ def test_another_label_and_baseline_can_be_compared() -> None:
     texts = rules_file(Values(label="engine", baseline="v1"))
     assert "job_engine:vector_ndcg_avg:mean" in texts
     assert 'engine="v1"' in texts
-    assert "variant" not in texts
+    assert "&var-label=engine&var-variant={{ $labels.engine | urlquery }}" in texts
+    assert "variant" not in texts.replace("&var-variant=", "")
 
 
 def test_without_a_label_there_is_only_history() -> None:
