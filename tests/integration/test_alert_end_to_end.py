@@ -1,0 +1,54 @@
+"""The whole way: a bad deploy in a simulated search becomes an alert at a webhook; a steady one does not."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.alertmanager import alertmanager, webhook
+from tests.support.daemon import command
+from tests.support.kafka import Broker
+from tests.support.prometheus import prometheus
+from tests.support.waiting import wait_until
+from tests.support.watched_search import VALUES, watched_search
+
+pytestmark = [pytest.mark.kafka, pytest.mark.prometheus]
+DEPLOY_SECONDS = 20.0
+
+
+async def rules(folder: Path, job: str) -> Path:
+    """The shipped rules for one job, in shortened time."""
+    values, rendered = folder / f"{job}-values.yaml", folder / f"{job}-rules.yaml"
+    values.write_text(yaml.safe_dump({**VALUES, "job": job}))
+    code, _, errors = await command("rules", "--values", str(values), "--output", str(rendered))
+    assert code == 0, errors
+    return rendered
+
+
+async def test_a_bad_deploy_arrives_at_a_webhook_with_its_variant_and_a_steady_search_stays_silent(
+    kafka: Broker, tmp_path: Path
+) -> None:
+    async with AsyncExitStack() as running:
+        bad = await running.enter_async_context(
+            watched_search(kafka, tmp_path, "bad-deploy", DEPLOY_SECONDS, 150)
+        )
+        steady = await running.enter_async_context(watched_search(kafka, tmp_path, "steady", 0, 150))
+        received, address = running.enter_context(webhook())
+        manager = running.enter_context(alertmanager(tmp_path, address))
+        targets = {"bad": [bad.url.removeprefix("http://")], "steady": [steady.url.removeprefix("http://")]}
+        rendered = [await rules(tmp_path, job) for job in targets]
+        running.enter_context(prometheus(tmp_path, targets, rules=rendered, alertmanager=manager))
+        await wait_until(lambda: received.firing("VectorNDCGRegression"), 120, every=0.5)
+        (alert, *_) = received.firing("VectorNDCGRegression")
+        assert alert["labels"]["job"] == "bad"
+        assert alert["labels"]["variant"] == "candidate"
+        assert alert["annotations"]["runbook_url"].endswith("VectorNDCGRegression.md")
+        # The steady search is watched for as long, by the same rules, with as much traffic, and some more.
+        judged = await bad.total("vector_ndcg_avg_count", k="10", maturity="10s")
+
+        async def as_much_was_judged() -> bool:
+            return await steady.total("vector_ndcg_avg_count", k="10", maturity="10s") > judged + 1000
+
+        await wait_until(as_much_was_judged, 60, every=0.5)
+        assert [a for a in received.alerts if a["labels"].get("job") == "steady"] == []
