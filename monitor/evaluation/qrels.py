@@ -27,9 +27,9 @@ class Grade(NamedTuple):
 def read_qrels(path: Path) -> Iterator[Grade]:
     """Read judgments; the content tells the format.
 
-    TREC: `query 0 document grade` on each line. JSON: `{"q1": {"d3": 2, "d1": 0.5}}`. JSON lines: one object
-    a line with `query_id`, `key` and `grade`, and `ts`, `assessor` and `target` where known, as in judgment
-    events.
+    TREC: `query 0 document grade` on each line. JSON: `{"q1": {"d3": 2, "d1": 0.5}}`, or a list of objects
+    with `query_id`, `key` and `grade`, and `ts`, `assessor` and `target` where known, as in judgment events.
+    JSON lines: one such object a line. In JSON, a grade of `null` withdraws the judgment.
     """
     try:
         with _open(path) as file:
@@ -37,7 +37,7 @@ def read_qrels(path: Path) -> Iterator[Grade]:
             while begin.isspace():
                 begin = file.read(1)
             file.seek(0)
-            yield from _json(path, file) if begin == "{" else _trec(path, file)
+            yield from _json(path, file) if begin in ("{", "[") else _trec(path, file)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f'cannot read "{path}": {reason}') from None
@@ -45,8 +45,8 @@ def read_qrels(path: Path) -> Iterator[Grade]:
 
 def _open(path: Path) -> IO[str]:
     if path.suffix == ".gz":
-        return cast("IO[str]", gzip.open(path, "rt", encoding="utf-8"))
-    return path.open(encoding="utf-8")
+        return cast("IO[str]", gzip.open(path, "rt", encoding="utf-8-sig"))
+    return path.open(encoding="utf-8-sig")
 
 
 def _trec(path: Path, file: IO[str]) -> Iterator[Grade]:
@@ -54,11 +54,10 @@ def _trec(path: Path, file: IO[str]) -> Iterator[Grade]:
         fields = line.split()
         if not fields:
             continue
+        where = f"{path}:{number}: read as TREC qrels"
         if len(fields) != 4:
-            raise InputError(
-                f"{path}:{number}: {len(fields)} fields; a qrels line is `query 0 document grade`"
-            )
-        yield Grade(fields[0], fields[2], _grade(fields[3], f"{path}:{number}"))
+            raise InputError(f"{where}: {len(fields)} fields; a line is `query 0 document grade`")
+        yield Grade(fields[0], fields[2], _number(fields[3], where))
 
 
 def _json(path: Path, file: IO[str]) -> Iterator[Grade]:
@@ -74,39 +73,54 @@ def _json(path: Path, file: IO[str]) -> Iterator[Grade]:
     try:
         whole = json.load(file)
     except ValueError as error:
-        raise InputError(f"{path}: not valid JSON: {error}") from None
+        raise InputError(f"{path}: read as JSON: {error}") from None
+    yield from _json_list(path, whole) if isinstance(whole, list) else _json_mapping(path, whole)
+
+
+def _json_mapping(path: Path, whole: dict[str, Any]) -> Iterator[Grade]:
     for query, documents in whole.items():
+        where = f'{path}: read as a JSON object: query "{query}"'
         if not isinstance(documents, dict):
-            raise InputError(
-                f'{path}: query "{query}" must map documents to grades, as {{"q1": {{"d3": 2}}}}'
-            )
+            raise InputError(f'{where} must map documents to grades, as {{"q1": {{"d3": 2}}}}')
         for key, grade in documents.items():
-            yield Grade(query, key, _grade(grade, f'{path}: query "{query}", document "{key}"'))
+            yield Grade(query, key, _grade(grade, f'{where}, document "{key}"'))
+
+
+def _json_list(path: Path, whole: list[Any]) -> Iterator[Grade]:
+    for number, record in enumerate(whole, start=1):
+        yield _judgment(record, f"{path}: read as a JSON list: item {number}")
 
 
 def _json_lines(path: Path, file: IO[str]) -> Iterator[Grade]:
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
-        where = f"{path}:{number}"
+        where = f"{path}:{number}: read as JSON lines"
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise InputError(f"{where}: not valid JSON: {error}") from None
-        if not isinstance(record, dict) or not {"query_id", "key", "grade"} <= record.keys():
-            raise InputError(f'{where}: needs "query_id", "key" and "grade"')
-        if record.get("type", "judgment") != "judgment":
-            raise InputError(f'{where}: type is "{record["type"]}"; only judgments can be loaded')
-        grade = None if record["grade"] is None else _grade(record["grade"], where)
-        yield Grade(
-            str(record["query_id"]), str(record["key"]), grade,
-            record.get("ts"), record.get("assessor"), record.get("target"),
-        )  # fmt: skip
+            raise InputError(f"{where}: {error}") from None
+        yield _judgment(record, where)
 
 
-def _grade(value: Any, where: str) -> float:
+def _judgment(record: Any, where: str) -> Grade:
+    if not isinstance(record, dict) or not {"query_id", "key", "grade"} <= record.keys():
+        raise InputError(f'{where}: needs "query_id", "key" and "grade"')
+    if record.get("type", "judgment") != "judgment":
+        raise InputError(f'{where}: type is "{record["type"]}"; only judgments can be loaded')
+    return Grade(
+        str(record["query_id"]), str(record["key"]), _grade(record["grade"], where),
+        record.get("ts"), record.get("assessor"), record.get("target"),
+    )  # fmt: skip
+
+
+def _grade(value: Any, where: str) -> float | None:
+    return None if value is None else _number(value, where)
+
+
+def _number(value: Any, where: str) -> float:
     try:
-        grade = float(value)
+        grade = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         grade = math.nan
     if not math.isfinite(grade):

@@ -1,5 +1,6 @@
 """Judgments from files: TREC, JSON and JSON lines, and the place of every mistake."""
 
+import codecs
 import gzip
 import json
 
@@ -13,6 +14,7 @@ LINES = """\
 {"query_id": "q1", "key": "d3", "grade": 2}
 {"query_id": "q1", "key": "d1", "grade": 0}
 {"query_id": "q2", "key": "d9", "grade": -1}"""
+LIST = f"[{LINES.replace(chr(10), ',')}]"
 EXPECTED = [Grade("q1", "d3", 2.0), Grade("q1", "d1", 0.0), Grade("q2", "d9", -1.0)]
 
 
@@ -32,12 +34,16 @@ def refused(path):
     return str(error.value).replace(str(path), "FILE")
 
 
-@pytest.mark.parametrize("content", [TREC, JSON, LINES], ids=["TREC", "JSON", "JSON lines"])
+@pytest.mark.parametrize(
+    "content", [TREC, JSON, LINES, LIST], ids=["TREC", "JSON", "JSON lines", "JSON list"]
+)
 def test_the_content_tells_the_format(file, content):
     assert list(read_qrels(file(content))) == EXPECTED
 
 
-@pytest.mark.parametrize("content", [TREC, JSON, LINES], ids=["TREC", "JSON", "JSON lines"])
+@pytest.mark.parametrize(
+    "content", [TREC, JSON, LINES, LIST], ids=["TREC", "JSON", "JSON lines", "JSON list"]
+)
 def test_every_format_may_be_compressed(file, content):
     assert list(read_qrels(file(gzip.compress(content.encode()), name="qrels.gz"))) == EXPECTED
 
@@ -48,14 +54,15 @@ def test_every_format_may_be_compressed(file, content):
         "\n\n" + TREC.replace("\n", "\n\n"),
         " \n" + json.dumps(json.loads(JSON), indent=2),
         LINES.replace("\n", "\n\n"),
+        " \n" + json.dumps(json.loads(LIST), indent=2),
     ],
-    ids=["TREC", "JSON", "JSON lines"],
+    ids=["TREC", "JSON", "JSON lines", "JSON list"],
 )
 def test_empty_lines_are_nothing(file, content):
     assert list(read_qrels(file(content))) == EXPECTED
 
 
-@pytest.mark.parametrize("content", ["", "\n \n", "{}"])
+@pytest.mark.parametrize("content", ["", "\n \n", "{}", "[]"])
 def test_a_file_without_judgments_has_none(file, content):
     assert list(read_qrels(file(content))) == []
 
@@ -75,10 +82,23 @@ def test_lines_carry_time_assessor_and_target_where_known(file):
     assert list(read_qrels(file(json.dumps(line)))) == [expected]
 
 
-def test_a_line_without_a_grade_in_it_withdraws(file):
-    assert list(read_qrels(file('{"query_id": "q1", "key": "d3", "grade": null}'))) == [
-        Grade("q1", "d3", None)
-    ]
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"query_id": "q1", "key": "d3", "grade": null}',
+        '[{"query_id": "q1", "key": "d3", "grade": null}]',
+        '{"q1": {"d3": null}}',
+    ],
+)
+def test_a_grade_of_null_withdraws(file, content):
+    assert list(read_qrels(file(content))) == [Grade("q1", "d3", None)]
+
+
+@pytest.mark.parametrize(
+    "content", [TREC, JSON, LINES, LIST], ids=["TREC", "JSON", "JSON lines", "JSON list"]
+)
+def test_the_mark_that_some_editors_put_first_is_nothing(file, content):
+    assert list(read_qrels(file(codecs.BOM_UTF8 + content.encode()))) == EXPECTED
 
 
 @pytest.mark.parametrize("text", ["2", "2.0", "2e0"])
@@ -89,27 +109,39 @@ def test_grades_are_numbers_in_any_form(file, text):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q1 0 d3 2\nq1 d1 0", "FILE:2: 3 fields; a qrels line is `query 0 document grade`"),
-        ("q1 0 d3 2 5", "FILE:1: 5 fields; a qrels line is `query 0 document grade`"),
-        ("\nq1 0 d3 high", 'FILE:2: grade "high" is not a number'),
-        ("q1 0 d3 nan", 'FILE:1: grade "nan" is not a number'),
-        ("q1 0 d3 inf", 'FILE:1: grade "inf" is not a number'),
-        ('{"q1": {"d3": 2}', "FILE: not valid JSON: Expecting ',' delimiter: line 1 column 17 (char 16)"),
-        ('{"q1": ["d3"]}', 'FILE: query "q1" must map documents to grades, as {"q1": {"d3": 2}}'),
-        ('{"q1": {"d3": "high"}}', 'FILE: query "q1", document "d3": grade "high" is not a number'),
-        ('{"q1": {"d3": null}}', 'FILE: query "q1", document "d3": grade "None" is not a number'),
-        ('{"q1": {"d3": NaN}}', 'FILE: query "q1", document "d3": grade "nan" is not a number'),
+        ("q1 0 d3 2\nq1 d1 0", "FILE:2: read as TREC qrels: 3 fields; a line is `query 0 document grade`"),
+        ("q1 0 d3 2 5", "FILE:1: read as TREC qrels: 5 fields; a line is `query 0 document grade`"),
+        ("\nq1 0 d3 high", 'FILE:2: read as TREC qrels: grade "high" is not a number'),
+        ("q1 0 d3 nan", 'FILE:1: read as TREC qrels: grade "nan" is not a number'),
+        ("q1 0 d3 inf", 'FILE:1: read as TREC qrels: grade "inf" is not a number'),
+        ('{"q1": {"d3": 2}', "FILE: read as JSON: Expecting ',' delimiter: line 1 column 17 (char 16)"),
+        ("[1", "FILE: read as JSON: Expecting ',' delimiter: line 1 column 3 (char 2)"),
         (
-            LINES + "\nq1",
-            "FILE:4: not valid JSON: Expecting value: line 1 column 1 (char 0)",
+            '{"q1": ["d3"]}',
+            'FILE: read as a JSON object: query "q1" must map documents to grades, as {"q1": {"d3": 2}}',
         ),
-        (LINES + "\n[]", 'FILE:4: needs "query_id", "key" and "grade"'),
-        ('{"query_id": "q1", "key": "d3"}', 'FILE:1: needs "query_id", "key" and "grade"'),
+        *(
+            (
+                f'{{"q1": {{"d3": {sent}}}}}',
+                f'FILE: read as a JSON object: query "q1", document "d3": grade "{shown}" is not a number',
+            )
+            for sent, shown in (('"high"', "high"), ("NaN", "nan"), ("true", "True"))
+        ),
+        (LINES + "\nq1", "FILE:4: read as JSON lines: Expecting value: line 1 column 1 (char 0)"),
+        (LINES + "\n[]", 'FILE:4: read as JSON lines: needs "query_id", "key" and "grade"'),
+        (
+            '{"query_id": "q1", "key": "d3"}',
+            'FILE:1: read as JSON lines: needs "query_id", "key" and "grade"',
+        ),
+        ("[[1]]", 'FILE: read as a JSON list: item 1: needs "query_id", "key" and "grade"'),
         (
             '{"query_id": "q1", "key": "d3", "grade": 1, "type": "click"}',
-            'FILE:1: type is "click"; only judgments can be loaded',
+            'FILE:1: read as JSON lines: type is "click"; only judgments can be loaded',
         ),
-        ('{"query_id": "q1", "key": "d3", "grade": "high"}', 'FILE:1: grade "high" is not a number'),
+        (
+            '{"query_id": "q1", "key": "d3", "grade": "high"}',
+            'FILE:1: read as JSON lines: grade "high" is not a number',
+        ),
     ],
 )
 def test_a_mistake_gets_one_line_that_names_its_place(file, content, message):
