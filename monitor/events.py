@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     # What decode() leaves in the fields: seconds since the epoch, and one row of float32 for each key.
     Timestamp = float
     Embeddings = NDArray[np.float32]
+    # Text, or None for a value that is missing.
+    Label = Any
 else:
     Timestamp = (
         Annotated[datetime, msgspec.Meta(tz=True)]
@@ -58,6 +60,7 @@ else:
         ]
     )
     Embeddings = Annotated[list[list[float] | bytes], msgspec.Meta(max_length=MAX_RANKED)]
+    Label = Text | None
 
 
 class Ranked(msgspec.Struct, gc=False):
@@ -74,7 +77,7 @@ class Impression(msgspec.Struct, tag_field="type", tag="impression", gc=False):
     query_id: Id
     ts: Timestamp
     ranked: Annotated[list[Id | Ranked], msgspec.Meta(max_length=MAX_RANKED)]
-    labels: dict[Text, Text] | None = None
+    labels: dict[Text, Label] | None = None
     session_id: Text | None = None
     latency_seconds: NotNegative | None = None
     embeddings: Embeddings | None = None

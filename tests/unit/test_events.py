@@ -25,6 +25,7 @@ from monitor.events import (
     judgment_key,
     schema,
 )
+from monitor.stream.labels import LabelSets
 
 drawn = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -326,6 +327,13 @@ def test_an_id_may_have_256_characters_and_not_one_more(kind, name, letter):
 def test_a_ranked_key_may_have_256_characters_and_not_one_more(wrap):
     assert isinstance(decode(event("impression", ranked=[wrap("x" * 256)]), NOW), Impression)
     assert reason(event("impression", ranked=[wrap("x" * 257)])) is Reason.ID_TOO_LONG
+
+
+def test_a_label_without_a_value_is_missing_not_a_mistake():
+    found = decode(event("impression", labels={"variant": None, "country": "de"}), NOW)
+    assert found.labels == {"variant": None, "country": "de"}
+    sets = LabelSets(("variant", "country"))
+    assert sets.values[sets.number(found.labels)] == ("unknown", "de")
 
 
 @pytest.mark.parametrize("labels", [{"x" * 257: "v"}, {"variant": "x" * 257}], ids=["name", "value"])
