@@ -1,5 +1,6 @@
 """A file of events, one JSON object a line: plain or gzip, or standard input."""
 
+import codecs
 import gzip
 import io
 import sys
@@ -45,6 +46,7 @@ class JsonlSource:
         self._progress = progress
         self._offsets = count()
         self._started = False
+        self._at_start = True
 
     async def start(self) -> None:
         try:
@@ -84,7 +86,10 @@ class JsonlSource:
         try:
             while len(lines) < LINES_A_POLL and size < BYTES_A_POLL and (line := self._next_line()):
                 whole = line.endswith(b"\n") or len(line) <= MAX_RECORD_BYTES
-                if value := line.strip() if whole else line:
+                value = line.strip() if whole else line
+                if self._at_start:
+                    value, self._at_start = value.removeprefix(codecs.BOM_UTF8), False
+                if value:
                     lines.append(Line(value, next(self._offsets)))
                     size += len(value)
         except (EOFError, OSError, zlib.error) as error:

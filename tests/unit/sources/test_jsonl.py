@@ -1,5 +1,6 @@
 """A file as a source: plain, gzip or standard input, and what is wrong with it in one line."""
 
+import codecs
 import gzip
 import io
 import json
@@ -62,6 +63,17 @@ async def test_every_line_is_a_record_with_its_number_as_offset(file):
         (2, b"three"),
     ]
     assert poll.now == end.now == 77.0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+async def test_the_mark_that_some_editors_put_first_is_no_part_of_the_first_record(file, packed):
+    content = codecs.BOM_UTF8 + CLICK + b"\n" + CLICK
+    assert await values(JsonlSource(file(gzip.compress(content) if packed else content))) == [CLICK, CLICK]
+
+
+async def test_a_file_of_nothing_but_the_mark_has_no_records(file):
+    assert await values(JsonlSource(file(codecs.BOM_UTF8))) == []
+    assert await values(JsonlSource(file(codecs.BOM_UTF8 + b"\n" + CLICK))) == [CLICK]
 
 
 async def test_a_line_has_no_key_and_no_time_of_its_own(file):
