@@ -25,16 +25,20 @@ VALUES_NOTE = """\
 """
 
 
-def rules_file(values: Values) -> str:
-    """The rule file, two groups: about the ranking, and about the monitor.
+def groups(values: Values) -> list[dict[str, Any]]:
+    """Two groups of rules: about the ranking, and about the monitor.
 
     The rules of a group are evaluated in their order, so an alert sees what was recorded at the same time.
     """
-    groups = [
+    return [
         _group("ranking-quality", values, quality_records(values), quality_alerts(values)),
         _group("ranking-monitor", values, pipeline_records(values), pipeline_alerts(values)),
     ]
-    return RULES_NOTE + yaml.dump({"groups": groups}, Dumper=_Dumper, sort_keys=False, width=1000)
+
+
+def rules_file(values: Values) -> str:
+    """The rule file."""
+    return RULES_NOTE + yaml.dump({"groups": groups(values)}, Dumper=_Dumper, sort_keys=False, width=1000)
 
 
 def _group(name: str, values: Values, records: Iterable[Record], alerts: Iterable[Alert]) -> dict[str, Any]:

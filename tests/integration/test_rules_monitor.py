@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.rules.promtool import fired, last, says
-from tests.rules.world import JOB, label
+from tests.rules.promtool import Fired, fired, last, says
+from tests.rules.world import JOB, Samples, label
 
 pytestmark = pytest.mark.prometheus
 
@@ -29,8 +29,12 @@ def since_trouble(before: Callable[[int], float], after: Callable[[int], float])
     return [before(i) if i < BEGIN else after(i) for i in range(STEPS)]
 
 
-def names(folder: Path, samples: dict[str, list[float | str]] | dict[str, list[float]]) -> set[str]:
-    return {alert.name for alert in fired(folder, {**UP, **samples})}
+def seen(folder: Path, samples: Samples) -> list[Fired]:
+    return fired(folder, samples, group="ranking-monitor")
+
+
+def names(folder: Path, samples: Samples) -> set[str]:
+    return {alert.name for alert in seen(folder, {**UP, **samples})}
 
 
 RECORDS = label("ranking_monitor_records_total", topic="search-events", **OWN)
@@ -43,7 +47,7 @@ STARTED = label("process_start_time_seconds", **OWN)
 
 
 def test_a_replica_that_cannot_be_scraped_is_down(tmp_path: Path) -> None:
-    found = fired(tmp_path, {label("up", **OWN): since_trouble(lambda _: 1.0, lambda _: 0.0)})
+    found = seen(tmp_path, {label("up", **OWN): since_trouble(lambda _: 1.0, lambda _: 0.0)})
     assert {(a.name, a.labels["reason"], a.labels["instance"]) for a in found} == {
         ("RankingMonitorDown", "unreachable", "a")
     }
@@ -52,7 +56,7 @@ def test_a_replica_that_cannot_be_scraped_is_down(tmp_path: Path) -> None:
 
 
 def test_a_monitor_without_a_target_is_down(tmp_path: Path) -> None:
-    found = fired(tmp_path, {label("up", job="another"): [1.0] * 6})
+    found = seen(tmp_path, {label("up", job="another"): [1.0] * 6})
     assert {(a.name, a.labels["reason"], a.labels["job"]) for a in found} == {
         ("RankingMonitorDown", "absent", JOB)
     }
@@ -60,7 +64,7 @@ def test_a_monitor_without_a_target_is_down(tmp_path: Path) -> None:
 
 
 def test_a_replica_that_does_not_get_ready_is_down(tmp_path: Path) -> None:
-    found = fired(tmp_path, {**UP, label("ranking_monitor_ready", **OWN): [0.0] * STEPS})
+    found = seen(tmp_path, {**UP, label("ranking_monitor_ready", **OWN): [0.0] * STEPS})
     assert found[0].labels["reason"] == "not_ready"
     assert found[0].summary == "a has not been ready for 15m"
 
@@ -73,7 +77,7 @@ def test_a_short_restart_is_not_down(tmp_path: Path) -> None:
 
 def test_silence_where_there_were_records_fires(tmp_path: Path) -> None:
     growth = noisy(500)[:BEGIN] + [0.0] * (STEPS - BEGIN)
-    found = fired(tmp_path, {**UP, RECORDS: counter(growth)})
+    found = seen(tmp_path, {**UP, RECORDS: counter(growth)})
     assert {alert.name for alert in found} == {"RankingMonitorNoEvents"}
     assert found[-1].summary == "0 records came in during 15m"
     # It fires to the end: a whole yesterday after the last record there is still last week.
@@ -95,7 +99,7 @@ def test_records_or_little_traffic_are_no_silence(mean: float, tmp_path: Path) -
 def test_lag_that_grows_fires(tmp_path: Path) -> None:
     noise = noisy(300)
     lag = [noise[i] + (max(0, i - BEGIN) * 6000.0) for i in range(STEPS)]
-    found = fired(tmp_path, {**UP, LAG: lag})
+    found = seen(tmp_path, {**UP, LAG: lag})
     assert {alert.name for alert in found} == {"RankingMonitorLagGrowing"}
     says(found[-1].summary, "#k records of search-events are unread, and it is getting more", 84)
 
@@ -116,7 +120,7 @@ def test_event_time_that_stands_still_fires(tmp_path: Path) -> None:
     """Of two tasks, one: that is enough to hold its part of the traffic back."""
     stuck = since_trouble(lambda i: i * 300.0 - 60, lambda _: BEGIN * 300.0 - 60)
     other = {WATERMARK.replace('task="0"', 'task="1"'): [i * 300.0 - 60 for i in range(STEPS)]}
-    found = fired(tmp_path, {**UP, **other, WATERMARK: stuck})
+    found = seen(tmp_path, {**UP, **other, WATERMARK: stuck})
     assert {alert.name for alert in found} == {"RankingMonitorWatermarkStuck"}
     assert found[-1].summary == "Event time stands still, 1h 11m 0s behind the clock"
 
@@ -128,7 +132,7 @@ def test_event_time_that_is_behind_but_moves_is_silent(start: float, speed: floa
 
 def test_many_rejections_fire_and_name_the_reason(tmp_path: Path) -> None:
     rejected = since_trouble(lambda _: 0.0, lambda i: noisy(50)[i])
-    found = fired(tmp_path, {**UP, RECORDS: counter(noisy(1000)), REJECTED: counter(rejected)})
+    found = seen(tmp_path, {**UP, RECORDS: counter(noisy(1000)), REJECTED: counter(rejected)})
     assert {alert.name for alert in found} == {"RankingMonitorRejectionsHigh"}
     says(found[-2].summary, "#% of the records in 15m were rejected, most as not_json", 5, within=0.2)
 
@@ -142,7 +146,7 @@ def test_few_rejections_or_few_records_are_silent(records: float, rejected: floa
 @pytest.mark.parametrize("name", [EVICTED, FORGOTTEN])
 def test_evictions_fire(name: str, tmp_path: Path) -> None:
     growth = since_trouble(lambda _: 0.0, lambda _: 400.0)
-    found = fired(tmp_path, {**UP, EVICTED: [0.0] * STEPS, name: counter(growth)})
+    found = seen(tmp_path, {**UP, EVICTED: [0.0] * STEPS, name: counter(growth)})
     assert {alert.name for alert in found} == {"RankingMonitorEvicting"}
     says(found[-1].summary, "#k events or judgments were evicted in 15m", 1.2)
 
@@ -155,7 +159,7 @@ def test_old_evictions_and_a_restart_are_silent(tmp_path: Path) -> None:
 
 def test_restarts_again_and_again_fire(tmp_path: Path) -> None:
     started = since_trouble(lambda _: 0.0, lambda i: i * 300.0)
-    found = fired(tmp_path, {**UP, STARTED: started})
+    found = seen(tmp_path, {**UP, STARTED: started})
     assert {alert.name for alert in found} == {"RankingMonitorCrashLooping"}
     assert last(found, "RankingMonitorCrashLooping").summary == "a restarted 6 times in 30m"
 

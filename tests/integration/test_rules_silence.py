@@ -12,7 +12,7 @@ pytestmark = pytest.mark.prometheus
 
 
 def a_good_yesterday(hour: float, variant: str) -> Search:
-    return Search(ndcg=0.9, mrr=0.95, ctr=0.7, abandonment=0.2) if 1.75 <= hour < TROUBLE else Search()
+    return Search(ndcg=0.9, mrr=0.95, ctr=0.7, abandonment=0.2) if 1.25 <= hour < TROUBLE else Search()
 
 
 SILENT: Mapping[str, Story] = {
@@ -71,12 +71,12 @@ def test_nothing_fires_on_a_series_of_another_maturity(tmp_path: Path) -> None:
 
 
 def test_a_gap_fires_only_that_the_monitor_is_down(tmp_path: Path) -> None:
-    found = fired(tmp_path, scraped(steady, gaps=[(TROUBLE, TROUBLE + 0.75)]))
+    found = fired(tmp_path, scraped(steady, hours=3.0, gaps=[(TROUBLE, TROUBLE + 0.75)]))
     assert {alert.name for alert in found} == {"RankingMonitorDown"}
 
 
 def test_a_gap_yesterday_fires_nothing_today(tmp_path: Path) -> None:
-    found = fired(tmp_path, scraped(steady, gaps=[(1.5, 2.25)]), since=TROUBLE)
+    found = fired(tmp_path, scraped(steady, gaps=[(1.0, 1.75)]), since=TROUBLE)
     assert {alert.name for alert in found} == set()
 
 

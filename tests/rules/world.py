@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from monitor.alerting.promql import select
 
 STEP = 300
-TROUBLE, END = 2.75, 3.75
+TROUBLE, END = 2.0, 2.75
 """The hour at which something happens, and the one at which the story ends."""
 JOB = "ranking-monitor"
 REPLICAS = ("a", "b")
