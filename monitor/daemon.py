@@ -91,10 +91,11 @@ class Daemon:
         try:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
             listener = socket.create_server((host, port), family=family, backlog=128)
-        except OSError as error:
-            reason = error.strerror or error
+        except (OSError, UnicodeError) as error:
+            # Python adds the address in its own words, in parentheses.
+            reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]
             raise ConfigError(
-                f"listen: cannot listen on {self.config.listen}: {reason}; give another"
+                f"listen: cannot listen on {self.config.listen}: {reason}; give another address"
             ) from None
         self.url = f"http://{host if ':' not in host else f'[{host}]'}:{listener.getsockname()[1]}"
         return listener

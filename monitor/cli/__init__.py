@@ -7,6 +7,7 @@ import typer
 from monitor import __version__
 from monitor.cli.check_config import check_config
 from monitor.cli.demo import demo
+from monitor.cli.errors import USER_ERRORS, UsageError, in_one_line
 from monitor.cli.load_judgments import load_judgments
 from monitor.cli.metrics import metrics
 from monitor.cli.replay import replay
@@ -14,8 +15,6 @@ from monitor.cli.rules import rules
 from monitor.cli.run import run
 from monitor.cli.schema import schema
 from monitor.cli.simulate import simulate
-from monitor.config import ConfigError
-from monitor.sources.base import SourceError
 
 app = typer.Typer(
     name="ranking-monitor",
@@ -47,8 +46,18 @@ def _options(
 def main() -> None:
     """Run a command; a mistake of the user gets one line and exit code 2, never a traceback."""
     try:
-        app()
-    except (ConfigError, SourceError) as error:
-        for line in str(error).splitlines():
-            print(f"ranking-monitor: {line}", file=sys.stderr)
-        sys.exit(2)
+        code = app(prog_name="ranking-monitor", standalone_mode=False)
+    except USER_ERRORS as error:
+        lines = str(error).splitlines()
+    except UsageError as error:
+        if len(sys.argv) == 1:
+            error.show()  # the help
+            sys.exit(2)
+        lines = [in_one_line(error)]
+    except typer.Abort:
+        sys.exit(1)
+    else:
+        sys.exit(code or 0)
+    for line in lines:
+        print(f"ranking-monitor: {line}", file=sys.stderr)
+    sys.exit(2)

@@ -20,4 +20,5 @@ def check_config(
     if show:
         print(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), end="")
     else:
-        print(f"{path}: valid, {len(config.metrics)} metrics, hash {config.digest}")
+        count = len(config.metrics)
+        print(f"{path}: valid, {count} metric{'' if count == 1 else 's'}, hash {config.digest}")

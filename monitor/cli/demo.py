@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 
 from monitor.cli.live import event_time, live_table
+from monitor.cli.numbers import at_least_zero
 from monitor.config import Config, build
 from monitor.daemon import Daemon, signals
 from monitor.logs import set_up
@@ -30,6 +31,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="Another seed, another world.")] = 0,
 ) -> None:
     """Watch a simulated search: after 20 seconds one variant gets a bad deploy, and its NDCG drops."""
+    at_least_zero(seconds=seconds, seed=seed)
     config = build(
         {
             "listen": listen,

@@ -2,17 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from monitor.config import load
+from monitor.cli.errors import UserError
+from monitor.cli.topics import topic_given
+from monitor.config import KafkaConfig, load
 from monitor.evaluation.qrels import InputError, read_qrels
 from monitor.events import Judgment, Rejected, decode, judgment_key
-from monitor.sources.kafka.sending import send
+from monitor.sources.producing import producing
 
 
 def load_judgments(
@@ -27,16 +29,22 @@ def load_judgments(
     file can be loaded again: what is unchanged counts as a duplicate.
     """
     settings = load(config).kafka
-    target = topic or next(iter(settings.topics.judgments or settings.topics.events), None)
+    target = topic_given("--topic", topic) or next(
+        iter(settings.topics.judgments or settings.topics.events), None
+    )
     if target is None:
-        raise typer.BadParameter("no judgments topic is configured; give --topic")
-    try:
-        # Everything is read and checked before the first record is sent.
-        records = list(_records(qrels, assessor, time.time()))
-    except InputError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise UserError("no judgments topic is configured; give --topic")
+    # Everything is read and checked before the first record is sent.
+    records = list(_records(qrels, assessor, time.time()))
     asyncio.run(send(settings, target, records))
-    print(f"{len(records):,} judgments sent to {target}")
+    print(f"{len(records):,} judgment{'' if len(records) == 1 else 's'} sent to {target}")
+
+
+async def send(kafka: KafkaConfig, topic: str, records: Iterable[tuple[bytes, bytes]]) -> None:
+    """Send keys and values; all arrive or it fails."""
+    async with producing(kafka, [topic]) as producer:
+        for receipt in [await producer.send(topic, value, key=key) for key, value in records]:
+            await receipt
 
 
 def _records(qrels: Path, assessor: str | None, now: float) -> Iterator[tuple[bytes, bytes]]:

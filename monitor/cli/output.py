@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import typer
+from monitor.cli.errors import UserError
 
 
 def writable(path: Path | None) -> None:
@@ -13,4 +13,4 @@ def writable(path: Path | None) -> None:
         with path.open("ab"):
             pass
     except OSError as error:
-        raise typer.BadParameter(f'cannot write "{path}": {error.strerror}') from None
+        raise UserError(f'cannot write "{path}": {error.strerror}') from None

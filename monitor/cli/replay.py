@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from monitor import __version__
 from monitor.cli.output import writable
 from monitor.cli.progress import reading
-from monitor.cli.summary import summary
+from monitor.cli.summary import print_whole, summary
 from monitor.config import Config, load
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
@@ -41,15 +40,15 @@ def replay(
     for path in (metrics_out, windows_out):
         writable(path)
     # The API bounds how many windows it has; a file has them all.
-    settings = settings.model_copy(update={"windows_kept": 10_000_000})
+    unbounded = settings.model_copy(update={"windows_kept": 10_000_000})
     with reading(events) as progress:
-        engine = asyncio.run(_replay(JsonlSource(events, progress=progress), settings))
+        engine = asyncio.run(_replay(JsonlSource(events, progress=progress), unbounded))
     if metrics_out:
         status = ProcessStatus(version=__version__, config_hash=settings.digest, ready=True)
         metrics_out.write_bytes(Exposition().render(engine.snapshot(), status)[0])
     if windows_out:
         _write_windows(windows_out, engine)
-    Console().print(summary(engine.snapshot()))
+    print_whole(summary(engine.snapshot()))
 
 
 def _write_windows(path: Path, engine: Engine) -> None:

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from typing import IO
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaConnectionError, KafkaError
 
+from monitor.config import KafkaConfig
 from monitor.simulate.pace import Pacer
 from monitor.simulate.wire import SimulatedEvent
+from monitor.sources.producing import producing
 
 BATCH = 2000
 PAUSE_SECONDS = 0.05
@@ -55,31 +56,14 @@ def _opened(path: str) -> Iterator[IO[bytes]]:
             yield file
 
 
-async def write_kafka(servers: str, topics: Mapping[str, str], pacer: Pacer) -> Counter[str]:
+async def write_kafka(config: KafkaConfig, topics: Mapping[str, str], pacer: Pacer) -> Counter[str]:
     """Send events to the topic of their role until they end or a signal comes. Counts by role."""
     written: Counter[str] = Counter()
-    producer = AIOKafkaProducer(
-        bootstrap_servers=servers, linger_ms=20, request_timeout_ms=15_000, enable_idempotence=True
-    )
-    try:
-        await _connect(producer, servers)
+    async with producing(config, topics.values()) as producer:
         with _until_signalled() as stop:
             while not (pacer.finished or stop.is_set()):
                 written += await _send(producer, topics, pacer.due(BATCH))
-    except (KafkaError, OSError) as error:
-        raise SinkError(f'cannot write to Kafka at "{servers}": {error}') from None
-    finally:
-        await producer.stop()
     return written
-
-
-async def _connect(producer: AIOKafkaProducer, servers: str) -> None:
-    try:
-        await producer.start()
-    except ValueError:
-        raise SinkError(f'"{servers}" names no Kafka; give host:port, several with commas') from None
-    except (KafkaConnectionError, OSError):
-        raise SinkError(f'no Kafka answers at "{servers}"; check that it runs and the address') from None
 
 
 async def _send(

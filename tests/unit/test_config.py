@@ -344,13 +344,13 @@ def test_a_mistake_in_the_environment_gets_one_line(monkeypatch, name, value, me
 
 def test_only_what_came_from_the_environment_is_blamed_on_it(written, monkeypatch):
     file = written("kafka: {group_id: ''}\nlateness_seconds: -1")
-    monkeypatch.setenv("RANKING_MONITOR__KAFKA", '{"start": "9"}')
+    monkeypatch.setenv("RANKING_MONITOR__KAFKA", '{"start": "x"}')
     monkeypatch.setenv("RANKING_MONITOR__LATENESS_SECONDS", "-2")
     with pytest.raises(ConfigError) as refused:
         load(file)
     assert str(refused.value).splitlines() == [
         f'{file}: kafka.group_id: must be some text, not ""',
-        'RANKING_MONITOR__KAFKA.start: must be latest, earliest or an RFC 3339 time with an offset, not "9"',
+        'RANKING_MONITOR__KAFKA.start: must be latest, earliest or an RFC 3339 time with an offset, not "x"',
         'RANKING_MONITOR__LATENESS_SECONDS: Input should be greater than or equal to 0, not "-2"',
     ]
 

@@ -83,16 +83,15 @@ def test_judgments_go_to_the_topic_that_carries_them(command, sent, file, topics
 def test_without_a_topic_for_judgments_one_has_to_be_given(command, sent, file):
     config = file("kafka: {topics: {impressions: [i], interactions: [c]}}", name="monitor.yaml")
     ended = command("load-judgments", file("q1 0 d3 2"), "--config", config)
-    assert ended.code == 2
-    assert "no judgments topic is configured; give --topic" in ended.err
+    assert ended == (2, "", "ranking-monitor: no judgments topic is configured; give --topic\n")
     assert sent == []
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q1 0 d3 2\nq1 d1", "qrels.txt:2: 2 fields; a qrels line is `query 0 document grade`"),
-        ("q1 0 d3 2\nq1 0 d1 high", 'qrels.txt:2: grade "high" is not a number'),
+        ("q1 0 d3 2\nq1 d1", "qrels.txt:2: read as TREC qrels: 2 fields; a line is `query 0 document grade`"),
+        ("q1 0 d3 2\nq1 0 d1 high", 'qrels.txt:2: read as TREC qrels: grade "high" is not a number'),
         (f"q1 0 d3 2\n{'q' * 257} 0 d1 1", "qrels.txt: judgment 2 would be rejected: id_too_long"),
         (
             '{"query_id": "q1", "key": "d3", "grade": 1, "ts": "2999-01-01T00:00:00Z"}',
@@ -105,14 +104,30 @@ def test_without_a_topic_for_judgments_one_has_to_be_given(command, sent, file):
     ],
 )
 def test_one_mistake_in_the_file_and_nothing_is_sent(command, sent, file, content, message):
-    ended = command("load-judgments", file(content))
-    assert ended.code == 2
-    assert message in " ".join(ended.err.split())
+    path = file(content)
+    ended = command("load-judgments", path)
+    assert ended == (2, "", f"ranking-monitor: {path.parent}/{message}\n")
     assert sent == []
 
 
 def test_a_missing_file_is_a_mistake_of_the_user(command, sent, tmp_path):
-    ended = command("load-judgments", tmp_path / "none.txt")
+    path = tmp_path / "none.txt"
+    ended = command("load-judgments", path)
+    assert ended == (2, "", f'ranking-monitor: cannot read "{path}": No such file or directory\n')
+
+
+def test_a_topic_that_kafka_cannot_have_is_refused(command, sent, file):
+    ended = command("load-judgments", file("q1 0 d3 2"), "--topic", "my topic")
     assert ended.code == 2
-    assert "cannot read" in ended.err
-    assert "No such file or directory" in ended.err
+    assert ended.err.startswith('ranking-monitor: --topic: topic "my topic" must be 1 to 249 of ')
+
+
+def test_one_judgment_is_not_judgments(command, sent, file):
+    assert command("load-judgments", file("q1 0 d3 2")).out == "1 judgment sent to search-events\n"
+
+
+def test_a_broker_that_does_not_answer_is_one_line(command, file):
+    config = file("kafka: {bootstrap_servers: '127.0.0.1:1'}", name="monitor.yaml")
+    ended = command("load-judgments", file("q1 0 d3 2"), "--config", config)
+    message = 'no Kafka answers at "127.0.0.1:1"; check that it runs, the address and kafka.security'
+    assert ended == (2, "", f"ranking-monitor: {message}\n")

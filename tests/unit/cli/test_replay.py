@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from monitor.config import Config
 from tests.unit.stream.timeline import HOUR, click, impression, judgment
 
 EVENTS = [
@@ -46,10 +47,30 @@ def test_the_summary_says_how_every_record_ended(command, events):
 
 def test_the_summary_has_the_mean_of_every_metric_for_every_label_set(command, events):
     found = rows(command("replay", events))
-    assert ["metric", "maturity", "a", "samples", "b", "samples"] in found
-    assert ["results", "3.0000", "1", "2.0000", "1"] in found
-    assert ["ctr@10", "1.0000", "1", "0.0000", "1"] in found
-    assert ["ndcg@10", "1m", "1.0000", "1", "1.0000", "1"] in found
+    assert ["metric", "maturity", "variant", "mean", "samples"] in found
+    for row in (
+        ["results", "a", "3.0000", "1"],
+        ["results", "b", "2.0000", "1"],
+        ["ctr@10", "a", "1.0000", "1"],
+        ["ctr@10", "b", "0.0000", "1"],
+        ["ndcg@10", "1m", "a", "1.0000", "1"],
+    ):
+        assert row in found
+
+
+def test_many_label_sets_are_cut_to_the_busiest_and_nothing_is_wrapped(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    path, longest = tmp_path / "events.jsonl", "a-variant-with-a-name-" + 80 * "x"
+    shown_often = [impression(f"often{i}", 1, labels={"variant": longest}) for i in range(3)]
+    others = [impression(f"i{i}", 1, labels={"variant": f"[v{i}]"}) for i in range(12)]
+    path.write_text("".join(json.dumps(event) + "\n" for event in others + shown_often))
+    shown = command("replay", path)
+    found = rows(shown)
+    assert ["results", longest, "3.0000", "3"] in found
+    assert [row[1] for row in found if row[:1] == ["results"]] == [longest, *(f"[v{i}]" for i in range(9))]
+    assert shown.out.endswith(
+        "The 10 label sets with the most samples of 13; 3 are left out: --metrics-out has all.\n"
+    )
 
 
 def test_nothing_that_did_not_happen_is_in_the_summary(command, events):
@@ -88,6 +109,12 @@ def test_what_a_scrape_would_have_shown_is_written(command, events, tmp_path):
     assert 'ranking_monitor_records_total{topic="events.jsonl"} 7.0' in lines
     assert 'ranking_monitor_events_total{fate="settled",type="impression"} 2.0' in lines
     assert 'vector_ctr_avg_count{k="10",variant="a"} 1.0' in lines
+
+
+def test_the_config_hash_is_that_of_the_daemon(command, events, tmp_path):
+    out = tmp_path / "metrics.txt"
+    command("replay", events, "--metrics-out", out)
+    assert f'hash="{Config().digest}"' in out.read_text()
 
 
 def test_every_window_is_written_as_json_lines(command, events, tmp_path):
@@ -137,8 +164,6 @@ def test_a_damaged_file_is_a_mistake_of_the_user(command, events, tmp_path):
 
 @pytest.mark.parametrize("option", ["--metrics-out", "--windows-out"])
 def test_where_nothing_can_be_written_is_told_before_the_work(command, tmp_path, option):
-    ended = command("replay", tmp_path / "none.jsonl", option, tmp_path / "no" / "folder")
-    assert ended.code == 2
-    assert "cannot write" in ended.err
-    assert "No such file or directory" in ended.err
-    assert "cannot read" not in ended.err
+    path = tmp_path / "no" / "folder"
+    ended = command("replay", tmp_path / "none.jsonl", option, path)
+    assert ended == (2, "", f'ranking-monitor: cannot write "{path}": No such file or directory\n')
