@@ -272,12 +272,29 @@ async def test_markers_of_transactions_leave_no_lag(kafka: Broker) -> None:
         assert follower.source.status().lag == {(topic, 0): 0}
 
 
-async def test_short_retention_is_warned_of(kafka: Broker, caplog: pytest.LogCaptureFixture) -> None:
-    topic = await kafka.topic(retention_ms="60000")
-    async with following(config(kafka, events=[topic])) as follower:
+async def test_retention_that_is_too_short_is_warned_of(
+    kafka: Broker, caplog: pytest.LogCaptureFixture
+) -> None:
+    events, judgments = await kafka.topic(retention_ms="60000"), await kafka.topic(retention_ms="604800000")
+    compacted = await kafka.topic(cleanup_policy="compact")
+    wanted = config(kafka, events=[events], judgments=[judgments, compacted])
+    async with following(wanted) as follower:
         await follower.until(follower.ready)
-    (warning,) = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert warning == (
-        f'topic "{topic}" keeps records for 1m, and the longest delay is 1h: raise retention.ms,'
-        " or a restart will miss records (docs/producing.md)"
-    )
+    warnings = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert len(warnings) == 2
+    assert (
+        f'topic "{events}" keeps records for 1m, and a restart needs those of 1h, the longest delay and'
+        " the largest window: raise retention.ms, or it will miss some (docs/producing.md)"
+    ) in warnings
+    assert (
+        f'topic "{judgments}" has cleanup.policy=delete and forgets judgments after 7d: set'
+        " cleanup.policy=compact, or they will be missing after a restart (docs/producing.md)"
+    ) in warnings
+
+
+async def test_a_name_that_no_topic_can_have_cannot_heal(kafka: Broker) -> None:
+    wanted = config(kafka, events=["any"])
+    topics = wanted.topics.model_copy(update={"events": ("bad topic!",)})
+    async with following(wanted.model_copy(update={"topics": topics})) as follower:
+        with pytest.raises(SourceError, match='no topic can be named "bad topic!"'):
+            await follower.until(lambda: False)

@@ -99,9 +99,9 @@ async def test_an_outage_is_not_idleness_and_loses_and_doubles_nothing(
 async def test_a_client_that_is_stuck_at_a_healthy_broker_is_replaced(
     kafka: Broker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    events, judgments = await kafka.topic(), await kafka.topic()
+    events, judgments = await kafka.topic(), await kafka.topic(cleanup_policy="compact")
     await kafka.produce(events, numbered(5))
-    await kafka.produce(judgments, numbered(5))
+    await kafka.produce(judgments, [record._replace(key=record.value) for record in numbered(5)])
     wanted = config(kafka, events=[events], judgments=[judgments])
     async with following(wanted, stuck_seconds=2.0) as follower:
         await follower.until(lambda: follower.count() == 10)

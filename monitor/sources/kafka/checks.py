@@ -7,6 +7,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import (
     BrokerResponseError,
+    InvalidTopicError,
     NoError,
     TopicAuthorizationFailedError,
     UnknownTopicOrPartitionError,
@@ -31,6 +32,11 @@ async def partition_counts(admin: AIOKafkaAdminClient, topics: Collection[str]) 
             raise Waiting(f'topic "{name}" does not exist: create it (docs/producing.md)')
         if error is TopicAuthorizationFailedError:
             raise error(name)
+        if error is InvalidTopicError:
+            raise SourceError(
+                f'kafka.topics: no topic can be named "{name}": use letters, digits, ".", "_" and "-",'
+                " at most 249"
+            )
         if error is not NoError:
             raise Waiting(f'topic "{name}" is not available yet: {_name(error)}')
         counts[name] = len(topic["partitions"])
@@ -56,34 +62,45 @@ def check_equal(counts: Mapping[str, int], roles: Mapping[str, Role]) -> None:
 
 
 async def warn_of_short_retention(
-    admin: AIOKafkaAdminClient, topics: Collection[str], longest_delay_seconds: float
+    admin: AIOKafkaAdminClient, roles: Mapping[str, Role], longest_delay_seconds: float
 ) -> None:
     """Say which topics forget records that a restart would still need."""
     try:
-        kept = await _retention_ms(admin, topics)
+        kept = await _retention(admin, roles)
     except Exception as error:  # noqa: BLE001 - a hint is not worth failing for, whatever goes wrong
         log.debug("the retention of the topics cannot be read: %r", error)
         return
-    for topic, retention_ms in kept.items():
-        if 0 <= retention_ms < longest_delay_seconds * 1000:
+    for topic, (seconds, policy) in kept.items():
+        if roles[topic] is Role.JUDGMENTS:
+            if "delete" in policy and seconds >= 0:
+                log.warning(
+                    'topic "%s" has cleanup.policy=%s and forgets judgments after %s: set'
+                    " cleanup.policy=compact, or they will be missing after a restart (docs/producing.md)",
+                    topic,
+                    policy,
+                    in_words(seconds),
+                )
+        elif 0 <= seconds < longest_delay_seconds:
             log.warning(
-                'topic "%s" keeps records for %s, and the longest delay is %s: raise retention.ms,'
-                " or a restart will miss records (docs/producing.md)",
+                'topic "%s" keeps records for %s, and a restart needs those of %s, the longest delay and'
+                " the largest window: raise retention.ms, or it will miss some (docs/producing.md)",
                 topic,
-                in_words(retention_ms / 1000),
+                in_words(seconds),
                 in_words(longest_delay_seconds),
             )
 
 
-async def _retention_ms(admin: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, int]:
-    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, {"retention.ms": ""}) for topic in topics]
+async def _retention(admin: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, tuple[float, str]]:
+    """How many seconds each topic keeps records, below 0 for ever, and its cleanup policy."""
+    asked = {"retention.ms": "", "cleanup.policy": ""}
+    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, asked) for topic in topics]
     kept = {}
     for reply in await admin.describe_configs(wanted):
         for error_code, _, _, topic, entries in reply.resources:
             if error_code:
                 raise for_code(error_code)(topic)
             values = {name: value for name, value, *_ in entries}
-            kept[topic] = int(values["retention.ms"])
+            kept[topic] = int(values["retention.ms"]) / 1000, values["cleanup.policy"]
     return kept
 
 

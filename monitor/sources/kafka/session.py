@@ -15,7 +15,6 @@ from monitor.sources.kafka.judgments import JudgmentsReader
 from monitor.sources.kafka.reader import Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.sources.kafka.watchdog import Watchdog
-from monitor.stream.records import Role
 
 OPEN_SECONDS = 30.0
 FIRST_RETRY_SECONDS = 0.25
@@ -83,8 +82,7 @@ async def _open(
     async with admin_client(chosen) as admin:
         counts = await partition_counts(admin, roles)
         check_equal(counts, roles)
-        events = [topic for topic, role in roles.items() if role is not Role.JUDGMENTS]
-        await warn_of_short_retention(admin, events, longest_delay_seconds)
+        await warn_of_short_retention(admin, roles, longest_delay_seconds)
     topics = config.topics.judgments
     async with contextlib.AsyncExitStack() as unwind:
         group = GroupReader(config, chosen, notices)
