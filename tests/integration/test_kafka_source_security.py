@@ -56,3 +56,14 @@ async def test_refusals_cannot_heal(secure_kafka: OwnBroker, tmp_path: Path) -> 
             with pytest.raises(SourceError, match=message) as raised:
                 await follower.until(lambda: False, 10)
             assert "\n" not in str(raised.value)
+
+
+async def test_tls_at_a_port_without_it_is_told_in_words(
+    secure_kafka: OwnBroker, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker = secure_kafka
+    async with following(
+        secured(broker, broker.bootstrap_servers, "any", ca_file=broker.ca_file)
+    ) as follower:
+        await follower.until(lambda: caplog.records, 10)
+    assert "kafka.security asks for TLS, which this port may not speak" in caplog.records[0].message

@@ -93,11 +93,18 @@ async def probe(chosen: Settings) -> None:
         except (OSError, TimeoutError, errors.KafkaError) as error:
             if why := refusal(error):
                 raise SourceError(f"{host}:{port}: {why}") from None
-            causes.append(str(error) or type(error).__name__)
+            causes.append((str(error) or type(error).__name__) + _hint(error, options))
         else:
             await connection.close()
             return
     raise no_broker(", ".join(servers), causes[-1])
+
+
+def _hint(error: BaseException, options: Settings) -> str:
+    """A broker without TLS hangs up, or waits for more, as one does that is on its way down."""
+    if "ssl_context" not in options or any(isinstance(e, ConnectionRefusedError) for e in _causes(error)):
+        return ""
+    return "; kafka.security asks for TLS, which this port may not speak"
 
 
 def no_broker(servers: str, cause: str) -> Waiting:

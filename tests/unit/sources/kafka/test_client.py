@@ -9,7 +9,9 @@ from aiokafka import errors
 
 from monitor.config import KafkaConfig, SecurityConfig
 from monitor.sources.base import SourceError
+from monitor.sources.kafka import client
 from monitor.sources.kafka.client import probe, refusal, settings
+from monitor.sources.kafka.waiting import Waiting
 
 
 @pytest.fixture
@@ -74,6 +76,32 @@ def test_a_protected_key_without_its_password_is_refused_not_asked_for(
 async def test_an_address_that_is_none_cannot_heal() -> None:
     with pytest.raises(SourceError, match=r"kafka\.bootstrap_servers: not host:port: localhost:http"):
         await probe(settings(KafkaConfig.model_construct(bootstrap_servers="localhost:http")))
+
+
+@pytest.mark.parametrize(
+    ("tls", "hint"), [(True, "; kafka.security asks for TLS, which this port may not speak; "), (False, "")]
+)
+async def test_a_port_that_hangs_up_may_not_speak_tls(
+    tls: bool, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def create_conn(*_: object, **__: object) -> None:
+        raise ConnectionResetError
+
+    monkeypatch.setattr(client, "create_conn", create_conn)
+    with pytest.raises(Waiting) as raised:
+        await probe(settings(KafkaConfig(security=SecurityConfig(tls=tls))))
+    assert raised.value.cause.startswith(f"ConnectionResetError{hint or '; is it running'}")
+    assert "is it running" in raised.value.cause
+
+
+async def test_where_nobody_listens_tls_is_not_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def create_conn(*_: object, **__: object) -> None:
+        raise wrapped(ConnectionRefusedError(111, "refused"))
+
+    monkeypatch.setattr(client, "create_conn", create_conn)
+    with pytest.raises(Waiting) as raised:
+        await probe(settings(KafkaConfig(security=SecurityConfig(tls=True))))
+    assert "asks for TLS" not in raised.value.cause
 
 
 def wrapped(cause: BaseException) -> BaseException:
