@@ -56,8 +56,10 @@ async def test_a_start_time_begins_at_the_first_record_from_then_on(kafka: Broke
     async with following(config(kafka, start=start, events=[topic])) as follower:
         await follower.until(lambda: follower.count() == 6)
         assert follower.assigned is not None
-        assert follower.assigned[topic, 0].offset == 4
-        assert follower.assigned[topic, 1] == Start(0, "", fresh=True, from_beginning=True)
+        assert follower.assigned == {
+            (topic, 0): Start(4, "", fresh=True, from_beginning=False, since=second + 4),
+            (topic, 1): Start(0, "", fresh=True, from_beginning=True, since=second + 4),
+        }
 
 
 async def test_a_restart_goes_on_from_the_committed_offset_with_its_metadata(kafka: Broker) -> None:

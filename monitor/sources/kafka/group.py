@@ -145,10 +145,7 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             stored = await committed(admin, self._config.group_id, given)
         held = await logs(self.consumer, given)
         new = {place: there for place, there in held.items() if stored[place].offset == NEVER}
-        starts = {
-            place: Start(offset, "", fresh=True, from_beginning=offset == held[place].first)
-            for place, offset in (await at_start(self.consumer, self._config.start, new)).items()
-        }
+        starts = await at_start(self.consumer, self._config.start, new)
         return {
             place: Beginning(
                 starts.get(place) or resume(stored[place], held[place]), stored[place], held[place]

@@ -55,29 +55,36 @@ async def at_start(
     consumer: AIOKafkaConsumer,
     start: Literal["latest", "earliest"] | datetime,
     held: Mapping[TopicPartition, Log],
-) -> dict[TopicPartition, int]:
-    """The offset of each partition at which a new group begins."""
+) -> dict[TopicPartition, Start]:
+    """Where a new group begins in each partition."""
+    since = None
     if start == "earliest":
-        return {place: there.first for place, there in held.items()}
-    if not isinstance(start, datetime) or not held:
-        return {place: there.end for place, there in held.items()}
-    wanted = max(0, int(start.timestamp() * 1000))
-    found = await consumer.offsets_for_times({Place(*place): wanted for place in held})
-    return {place: found[place].offset if found[place] else there.end for place, there in held.items()}
+        offsets = {place: there.first for place, there in held.items()}
+    elif not isinstance(start, datetime) or not held:
+        offsets = {place: there.end for place, there in held.items()}
+    else:
+        since = start.timestamp()
+        wanted = max(0, int(since * 1000))
+        found = await consumer.offsets_for_times({Place(*place): wanted for place in held})
+        offsets = {place: found[place].offset if found[place] else there.end for place, there in held.items()}
+    return {
+        place: Start(offset, "", fresh=True, from_beginning=offset == held[place].first, since=since)
+        for place, offset in offsets.items()
+    }
 
 
 def resume(stored: Committed, held: Log) -> Start:
     """Where to go on: at the committed offset, or at the first that is left after it.
 
     >>> resume(Committed(7, "state"), Log(first=0, end=10))
-    Start(offset=7, metadata='state', fresh=False, from_beginning=False)
+    Start(offset=7, metadata='state', fresh=False, from_beginning=False, since=None)
     >>> resume(Committed(7, "state"), Log(first=9, end=10))
-    Start(offset=9, metadata='state', fresh=False, from_beginning=True)
+    Start(offset=9, metadata='state', fresh=False, from_beginning=True, since=None)
 
     Beyond the end the topic is another one of the same name: what was stored says nothing about it.
 
     >>> resume(Committed(70, "state"), Log(first=0, end=10))
-    Start(offset=0, metadata='', fresh=False, from_beginning=True)
+    Start(offset=0, metadata='', fresh=False, from_beginning=True, since=None)
     """
     if stored.offset > held.end:
         return Start(held.first, "", fresh=False, from_beginning=True)

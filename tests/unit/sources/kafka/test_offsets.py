@@ -10,6 +10,7 @@ from aiokafka.structs import TopicPartition as Place
 
 from monitor.sources.kafka.offsets import Committed, Log, at_start, committed
 from monitor.sources.kafka.waiting import Waiting
+from monitor.stream.records import Start
 
 A, B = Place("topic", 0), Place("topic", 1)
 
@@ -33,14 +34,31 @@ async def test_minus_one_means_never_committed_and_absent_means_ask_again() -> N
 async def test_a_group_begins_where_start_says() -> None:
     asked = []
 
+    async def offsets_for_times(times: dict[Place, int]) -> None:
+        asked.append(times)
+
+    consumer: Any = SimpleNamespace(offsets_for_times=offsets_for_times)
+    held = {A: Log(2, 9), B: Log(0, 4)}
+    assert await at_start(consumer, "earliest", held) == {A: fresh(2, first=True), B: fresh(0, first=True)}
+    assert await at_start(consumer, "latest", held) == {A: fresh(9), B: fresh(4)}
+    assert asked == []
+
+
+async def test_a_start_by_time_tells_since_when_the_log_is_read() -> None:
+    asked = []
+
     async def offsets_for_times(times: dict[Place, int]) -> dict[Place, Any]:
         asked.append(times)
         return {A: SimpleNamespace(offset=5), B: None}
 
     consumer: Any = SimpleNamespace(offsets_for_times=offsets_for_times)
-    held = {A: Log(2, 9), B: Log(0, 4)}
-    assert await at_start(consumer, "earliest", held) == {A: 2, B: 0}
-    assert await at_start(consumer, "latest", held) == {A: 9, B: 4}
-    assert await at_start(consumer, datetime(2024, 1, 1, tzinfo=UTC), held) == {A: 5, B: 4}
-    assert asked == [{A: 1_704_067_200_000, B: 1_704_067_200_000}]
-    assert await at_start(consumer, datetime(2024, 1, 1, tzinfo=UTC), {}) == {}
+    start = datetime(2024, 1, 1, tzinfo=UTC)
+    seconds = 1_704_067_200
+    found = await at_start(consumer, start, {A: Log(2, 9), B: Log(0, 4)})
+    assert found == {A: fresh(5)._replace(since=seconds), B: fresh(4)._replace(since=seconds)}
+    assert asked == [{A: seconds * 1000, B: seconds * 1000}]
+    assert await at_start(consumer, start, {}) == {}
+
+
+def fresh(offset: int, *, first: bool = False) -> Start:
+    return Start(offset, "", fresh=True, from_beginning=first)
