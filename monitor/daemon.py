@@ -110,6 +110,7 @@ class Daemon:
             config_hash=self.config.digest,
             ready=status.ready,
             lag=status.lag,
+            skipped=status.skipped,
             stalls=self._watch.stalls,
             stall_seconds=self._watch.stalled_seconds,
         )

@@ -125,6 +125,12 @@ LAG = _own(
     "Records between the processed position and the end of the partition.",
     *("topic", "partition"),
 )
+SKIPPED = _own(
+    "skipped_records_total",
+    Kind.COUNTER,
+    "Records that were gone before they were read, or in a batch that cannot be decoded.",
+    *("topic", "partition"),
+)
 WATERMARK = _own("watermark_timestamp_seconds", Kind.GAUGE, "Event time up to which all is decided.", "task")
 NEWEST = _own(
     "newest_event_timestamp_seconds",
@@ -147,7 +153,7 @@ CONFIG_INFO = _own("config_info", Kind.GAUGE, "Always 1; the hash changes with t
 
 OWN_FAMILIES = (
     *(RECORDS, REJECTED, EVENTS, JUDGED, OPEN, PENDING, JUDGMENTS, EVICTED_JUDGMENTS, DUPLICATE_KEYS),
-    *(LABEL_OVERFLOW, LAG, WATERMARK, NEWEST, DECISION_DELAY, STALLS, STALL_SECONDS, READY),
+    *(LABEL_OVERFLOW, LAG, SKIPPED, WATERMARK, NEWEST, DECISION_DELAY, STALLS, STALL_SECONDS, READY),
     *(BUILD_INFO, CONFIG_INFO),
 )
 

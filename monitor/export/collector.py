@@ -31,6 +31,8 @@ class ProcessStatus:
     ready: bool = False
     lag: Mapping[TopicPartition, int] = field(default_factory=dict)
     """Records from the processed position to the end of the partition."""
+    skipped: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """Records that the source could not hand out."""
     stalls: int = 0
     stall_seconds: float = 0.0
 
@@ -97,6 +99,7 @@ def _own(snapshot: Snapshot, status: ProcessStatus) -> Iterator[Metric]:
     yield _labelled(catalogue.DUPLICATE_KEYS, {(): snapshot.duplicate_keys})
     yield _labelled(catalogue.LABEL_OVERFLOW, {(name,): n for name, n in snapshot.label_overflow.items()})
     yield _labelled(catalogue.LAG, {(topic, str(p)): n for (topic, p), n in status.lag.items()})
+    yield _labelled(catalogue.SKIPPED, {(topic, str(p)): n for (topic, p), n in status.skipped.items()})
     yield _labelled(catalogue.WATERMARK, {(str(task),): at for task, at in snapshot.watermarks.items()})
     yield _labelled(catalogue.NEWEST, {(topic, str(p)): at for (topic, p), at in snapshot.newest.items()})
     delays = _Histograms(catalogue.DECISION_DELAY)

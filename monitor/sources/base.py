@@ -35,6 +35,8 @@ class SourceStatus:
     """Why it is not ready, in words; empty when it is."""
     lag: Mapping[TopicPartition, int] = field(default_factory=dict)
     """Records between the position handed out and the end of each partition."""
+    skipped: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """Records that could not be handed out: gone before they were read, or in a batch that is damaged."""
     stuck: bool = False
     """There are records left, the broker answers, and the position has not moved for long."""
 

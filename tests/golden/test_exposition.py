@@ -12,7 +12,13 @@ from tests.unit.export.snapshots import busy_snapshot
 
 FOLDER = Path(__file__).parent
 STATUS = ProcessStatus(
-    "1.2.3", "c0ffee", ready=True, lag={("search-events", 0): 12}, stalls=2, stall_seconds=0.75
+    "1.2.3",
+    "c0ffee",
+    ready=True,
+    lag={("search-events", 0): 12},
+    skipped={("search-events", 0): 3},
+    stalls=2,
+    stall_seconds=0.75,
 )
 
 

@@ -36,13 +36,12 @@ class KafkaSource:
         *,
         stuck_seconds: float = 60.0,
     ) -> None:
-        self.skipped_records: dict[TopicPartition, int] = {}
-        """Records that retention deleted before they were read."""
         self._config = config
         self._idle_seconds = idle_seconds
         self._longest_delay_seconds = longest_delay_seconds
         self._stuck_seconds = stuck_seconds
         self._notices = Notices()
+        self._skipped: dict[TopicPartition, int] = {}
         self._session: Session | None = None
         self._connecting: asyncio.Task[Session] | None = None
         self._reason = f"waiting for broker {config.bootstrap_servers}"
@@ -125,9 +124,9 @@ class KafkaSource:
 
     def _watch(self, session: Session, now: float) -> None:
         for reader in session.readers:
-            for place, count in reader.skipped.items():
-                self.skipped_records[place] = self.skipped_records.get(place, 0) + count
-            reader.skipped.clear()
+            # Known at 0 from the first: a counter that begins at 3 has no increase.
+            for place in (*reader.ledger, *reader.skipped):
+                self._skipped[place] = self._skipped.get(place, 0) + reader.skipped.pop(place, 0)
         quiet_seconds = max(reader.quiet_seconds(now) for reader in session.readers)
         broken = any(reader.failures >= FAILURES for reader in session.readers)
         if session.watchdog.bites(now, quiet_seconds) or broken:
@@ -172,18 +171,18 @@ class KafkaSource:
 
     def status(self) -> SourceStatus:
         """How far it has come."""
-        session = self._session
+        session, skipped = self._session, dict(self._skipped)
         if session is None or self._failure:
-            return SourceStatus(ready=False, reason=self._reason)
+            return SourceStatus(ready=False, reason=self._reason, skipped=skipped)
         lag = {place: count for reader in session.readers for place, count in reader.ledger.lag().items()}
-        if session.watchdog.unreachable:
-            return SourceStatus(ready=False, reason=session.watchdog.unreachable.what, lag=lag)
+        if away := session.watchdog.unreachable:
+            return SourceStatus(ready=False, reason=away.what, lag=lag, skipped=skipped)
         # Only after new clients did not help: until then it may heal by itself.
         stuck = self._replaced >= REPLACEMENTS
         if reason := session.reason:
-            return SourceStatus(ready=False, reason=reason, lag=lag, stuck=stuck)
+            return SourceStatus(ready=False, reason=reason, lag=lag, skipped=skipped, stuck=stuck)
         nothing = "" if session.group.ledger else "no partition is left for this replica"
-        return SourceStatus(ready=True, reason=nothing, lag=lag, stuck=stuck)
+        return SourceStatus(ready=True, reason=nothing, lag=lag, skipped=skipped, stuck=stuck)
 
     async def stop(self) -> None:
         """Leave the group and hang up, within 5 s even when no broker answers."""

@@ -17,7 +17,13 @@ from monitor.stream.plan import make_plan
 from monitor.stream.snapshot import Snapshot
 from tests.unit.export.snapshots import SMALL, busy_snapshot, make_snapshot, make_window, observe, stage_of
 
-STATUS = ProcessStatus("1.2.3", "c0ffee", ready=True, lag={("search-events", 0): 12})
+STATUS = ProcessStatus(
+    "1.2.3",
+    "c0ffee",
+    ready=True,
+    lag={("search-events", 0): 12},
+    skipped={("search-events", 0): 3, ("search-events", 1): 0},
+)
 
 
 PROMETHEUS = (
@@ -177,6 +183,13 @@ def test_the_process_tells_its_lag_readiness_and_versions() -> None:
     assert one(snapshot, "ranking_monitor_ready") == 1
     assert one(snapshot, "ranking_monitor_build_info", version="1.2.3") == 1
     assert one(snapshot, "ranking_monitor_config_info", hash="c0ffee") == 1
+
+
+def test_skipped_records_are_counted_by_partition_from_zero_on() -> None:
+    assert samples(make_snapshot(), "ranking_monitor_skipped_records_total") == [
+        ({"topic": "search-events", "partition": "0"}, 3),
+        ({"topic": "search-events", "partition": "1"}, 0),
+    ]
 
 
 def test_decision_delays_are_a_histogram_by_delay() -> None:

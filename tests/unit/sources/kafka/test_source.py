@@ -196,9 +196,28 @@ async def test_a_quiet_client_is_replaced_and_after_two_that_bring_nothing_it_is
         reader.quiet = 0.0
     await kafka.poll()
     assert not kafka.status().stuck
-    assert kafka.skipped_records == {EVENTS: 3, JUDGMENTS: 3}
+    assert kafka.status().skipped == {EVENTS: 3, JUDGMENTS: 3}
     await kafka.stop()
     assert quiet[2].closed
+
+
+async def test_skipped_records_are_told_from_zero_on_and_kept_when_the_broker_is_away(
+    sessions: list[Any],
+) -> None:
+    session = FakeSession()
+    session.group.skipped.clear()
+    sessions.append(session)
+    kafka = await started()
+    await kafka.poll()
+    assert kafka.status().skipped == {EVENTS: 0, JUDGMENTS: 1}
+    session.group.skipped[EVENTS] = 7
+    await kafka.poll()
+    assert kafka.status().skipped == {EVENTS: 7, JUDGMENTS: 1}
+    session.group.failures = source.FAILURES
+    await kafka.poll()
+    status = kafka.status()
+    assert (status.ready, status.skipped) == (False, {EVENTS: 7, JUDGMENTS: 1})
+    await kafka.stop()
 
 
 async def test_a_broker_that_is_away_makes_it_unready_but_not_stuck(sessions: list[Any]) -> None:
