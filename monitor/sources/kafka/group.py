@@ -102,7 +102,7 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         self._given = given
         self._settled = self._caught_up = False
         self.ledger.clear()
-        self.undecodable.clear()
+        self.blocked.clear()
         self._one_by_one.clear()
         self.heard_at = time.monotonic()
 

@@ -8,11 +8,17 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.errors import LeaderNotAvailableError, for_code
+from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.metadata import MetadataRequest
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
 
 from monitor.stream import records
 
+FETCH_SECONDS = 5.0
+FETCH_WAIT_MS = 100
+FETCH_BYTES = 1 << 20
+READ_UNCOMMITTED = 0
 CLOSE_SECONDS = 2.5
 FORCE_SECONDS = 0.3
 
@@ -32,6 +38,28 @@ async def commit_once(
     """
     wanted = {TopicPartition(*place): OffsetAndMetadata(*value) for place, value in offsets.items()}
     await consumer._coordinator._do_commit_offsets(None, wanted)
+
+
+async def fetch(consumer: AIOKafkaConsumer, place: records.TopicPartition, offset: int) -> tuple[bytes, int]:
+    """The batches of a partition from an offset on as they are stored, and the end of its log.
+
+    The client's position is not moved: getmany() only gives what it can decode.
+    """
+    topic, partition = place
+    leader = consumer._client.cluster.leader_for_partition(TopicPartition(topic, partition))
+    if leader is None or leader < 0:
+        raise LeaderNotAvailableError(place)
+    wanted = [(topic, [(partition, offset, FETCH_BYTES)])]
+    request = FetchRequest(FETCH_WAIT_MS, 1, FETCH_BYTES, READ_UNCOMMITTED, wanted)
+    async with asyncio.timeout(FETCH_SECONDS):
+        reply = await consumer._client.send(leader, request)
+    [(_, [(_, error_code, end, *_, data)])] = reply.topics
+    if error_code:
+        error = for_code(error_code)
+        if error.invalid_metadata:
+            consumer._client.force_metadata_update()
+        raise error(place)
+    return bytes(data or b""), end
 
 
 async def describe(admin: AIOKafkaAdminClient, topics: Collection[str]) -> list[dict[str, Any]]:

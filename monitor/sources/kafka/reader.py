@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer
-from aiokafka.errors import CorruptRecordException, KafkaError, OffsetOutOfRangeError, UnsupportedCodecError
+from aiokafka.errors import (
+    CorruptRecordException,
+    KafkaError,
+    OffsetOutOfRangeError,
+    RecordTooLargeError,
+    UnsupportedCodecError,
+)
 from aiokafka.structs import TopicPartition as Place
 
 from monitor.sources.base import SourceError
@@ -16,6 +22,7 @@ from monitor.sources.kafka import internals
 from monitor.sources.kafka.client import refusal
 from monitor.sources.kafka.ledger import Ledger
 from monitor.sources.kafka.offsets import logs
+from monitor.sources.kafka.salvage import TRIES, TRY_SECONDS, Gap, Hurdle, salvage
 from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, Record, TopicPartition
 
@@ -25,6 +32,8 @@ WAIT_MS = 200
 WAIT_ALONE_MS = 50
 MAX_RECORDS = 5_000
 RETRY_SECONDS = 0.2
+UNDECODABLE = (CorruptRecordException, UnsupportedCodecError, RecordTooLargeError)
+"""What aiokafka raises for a batch that it cannot decode; but an error that is not its own can be one too."""
 
 
 class Fetched(NamedTuple):
@@ -46,16 +55,18 @@ class Reader:
         self.consumer = consumer
         self.ledger = Ledger()
         self.skipped: dict[TopicPartition, int] = {}
-        """Records that were gone before they could be read."""
+        """Records that were gone before they could be read, or could not be decoded."""
         self.failures = 0
         """Fetches that failed in a row, other than for what a batch contains."""
-        self.undecodable: set[TopicPartition] = set()
+        self.blocked: dict[TopicPartition, Hurdle] = {}
+        """Partitions that the client no longer reads, since it fails at a batch of theirs."""
         self.heard_at = time.monotonic()
         """When there was last a sign that the broker answers this consumer."""
         self._notices = notices
         self._epoch = 0
         self._work: asyncio.Task[Fetched | None] | None = None
         self._one_by_one: deque[TopicPartition] = deque()
+        self._left_out: set[tuple[TopicPartition, int]] = set()
 
     def work(self) -> "asyncio.Task[Fetched | None]":
         """The work under way; wait for it, never cancel it."""
@@ -90,8 +101,17 @@ class Reader:
 
     def quiet_seconds(self, now: float) -> float:
         """How long there has been no sign of life, for which a new client might be the cure."""
-        still = 0.0 if self.undecodable else self.ledger.still_seconds(now)
-        return max(now - self.heard_at, still)
+        return max(now - self.heard_at, self.ledger.still_seconds(now))
+
+    @property
+    def hindrance(self) -> str:
+        """The batches that reading stands before, in words; empty if there are none."""
+        return "; ".join(
+            f"{topic}[{partition}]: the batch at offset {self.ledger.position((topic, partition))} cannot be"
+            f" decoded: {hurdle.cause}; it is left out after {TRIES} tries"
+            for (topic, partition), hurdle in self.blocked.items()
+            if hurdle.tries
+        )
 
     def hold(self, now: float) -> None:
         """Note that records are left waiting on purpose."""
@@ -99,6 +119,9 @@ class Reader:
         self.heard_at = now
 
     async def _fetch(self) -> Fetched | None:
+        for place, hurdle in self.blocked.items():
+            if time.monotonic() >= hurdle.due:
+                return await self._salvage(place, hurdle)
         alone = self._one_by_one.popleft() if self._one_by_one else None
         try:
             batches = await self.consumer.getmany(
@@ -110,7 +133,6 @@ class Reader:
             await self._recover(alone, error)
             return None
         self.failures = 0
-        self.undecodable.difference_update(batches)
         # The client's positions, not the last offsets: transaction markers and compaction use up offsets too.
         positions = {place: await self.consumer.position(_place(place)) for place in self.ledger}
         return Fetched(self._epoch, batches, positions)
@@ -123,23 +145,67 @@ class Reader:
         if isinstance(error, OffsetOutOfRangeError):
             await self._skip(error.args[0])
             return
-        if isinstance(error, KafkaError) and not isinstance(
-            error, CorruptRecordException | UnsupportedCodecError
-        ):
+        if isinstance(error, KafkaError) and not isinstance(error, UNDECODABLE):
             self.failures += 1
             self._notices.say("fetch", f"reading failed, trying again: {error}")
-        elif alone:
-            # Skipping it would be a silent loss: the partition's lag grows, and this line says why.
-            self.undecodable.add(alone)
-            offset = self.ledger.position(alone) if alone in self.ledger else -1
-            self._notices.say(
-                f"decode {alone}",
-                f"{alone[0]}[{alone[1]}]: batch at offset {offset} cannot be decoded: {error!r}",
-            )
-        else:
+        elif alone is None:
             # One bad partition must not hold the others back: ask each alone for one round.
-            self._one_by_one.extend(self.ledger)
+            self._one_by_one.extend(place for place in self.ledger if place not in self.blocked)
+        elif alone in self.ledger:
+            self.blocked.setdefault(alone, Hurdle())
+            self.consumer.pause(_place(alone))
+            return
         await asyncio.sleep(RETRY_SECONDS)
+
+    async def _salvage(self, place: TopicPartition, hurdle: Hurdle) -> Fetched | None:
+        """Read a partition past the client, which drops the good records with the bad batch after them."""
+        epoch, position = self._epoch, self.ledger.position(place)
+        try:
+            data, end = await internals.fetch(self.consumer, place, position)
+        except Exception as error:  # noqa: BLE001 - as in a fetch by the client
+            if why := refusal(error):
+                raise SourceError(why) from None
+            self._notices.say("fetch", f"reading failed, trying again: {error!r}")
+            hurdle.due = time.monotonic() + TRY_SECONDS
+            if isinstance(error, OffsetOutOfRangeError) and epoch == self._epoch:
+                self._unblock(place)
+            return None
+        if epoch != self._epoch:
+            return None
+        now = self.heard_at = time.monotonic()
+        patient = hurdle.tries < TRIES and (place, position) not in self._left_out
+        found = salvage(data, position, end, patient=patient)
+        for gap in found.gaps:
+            self._leave_out(place, gap)
+        # Not at once, or the other partitions would not have their turn.
+        hurdle.due = now + RETRY_SECONDS
+        if found.stopped and found.position == position:
+            hurdle.tries, hurdle.cause, hurdle.due = hurdle.tries + 1, found.stopped, now + TRY_SECONDS
+            self._notices.say(f"decode {place}", self.hindrance)
+        self.consumer.seek(_place(place), found.position)
+        if found.clean and not found.stopped:
+            self._unblock(place)
+        return Fetched(epoch, {place: found.records} if found.records else {}, {place: found.position})
+
+    def _leave_out(self, place: TopicPartition, gap: Gap) -> None:
+        """Count and log what cannot be decoded, once, however often it is read."""
+        if (place, gap.first) in self._left_out:
+            return
+        self._left_out.add((place, gap.first))
+        count = gap.next - gap.first
+        self.skipped[place] = self.skipped.get(place, 0) + count
+        log.warning(
+            "%s[%d]: the batch at offsets %d to %d cannot be decoded: %s; %d records are left out",
+            *place,
+            gap.first,
+            gap.next - 1,
+            gap.cause,
+            count,
+        )
+
+    def _unblock(self, place: TopicPartition) -> None:
+        del self.blocked[place]
+        self.consumer.resume(_place(place))
 
     def rewind(self, places: Iterable[TopicPartition]) -> None:
         """Set the client to where the ledger is."""

@@ -36,6 +36,9 @@ class Session:
     @property
     def reason(self) -> str:
         """Why it is not ready, in words; empty when it is."""
+        for reader in self.readers:
+            if reader.hindrance:
+                return reader.hindrance
         if self.judgments and self.judgments.behind:
             return f"reading judgments: {self.judgments.behind} left"
         return self.group.reason

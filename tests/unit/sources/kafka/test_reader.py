@@ -1,7 +1,7 @@
 """Reading when fetches fail: nothing is lost, nothing comes twice, one bad partition stops no other."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +13,7 @@ from monitor.sources.base import SourceError
 from monitor.sources.kafka import reader as module
 from monitor.sources.kafka.reader import Reader
 from monitor.sources.kafka.waiting import Notices
+from tests.unit.sources.kafka.batches import damaged, packed
 
 A, B = Place("topic", 0), Place("topic", 1)
 
@@ -24,11 +25,14 @@ class FakeConsumer:
         self.positions = {A: 0, B: 0}
         self.bad = bad or {}
         self.first = first
+        self.paused: set[Place] = set()
 
     async def getmany(self, *only: Place, **_: int) -> dict[Place, Sequence[Any]]:
         await asyncio.sleep(0)
         drained: dict[Place, Sequence[Any]] = {}
         for place in only or (B, A):
+            if place in self.paused:
+                continue
             offset = self.positions[place]
             if place in self.bad and offset >= 4:
                 raise self.bad[place]
@@ -43,6 +47,12 @@ class FakeConsumer:
 
     def seek(self, place: Place, offset: int) -> None:
         self.positions[place] = offset
+
+    def pause(self, place: Place) -> None:
+        self.paused.add(place)
+
+    def resume(self, place: Place) -> None:
+        self.paused.remove(place)
 
     def last_poll_timestamp(self, place: Place) -> int:
         return self.positions[place]
@@ -84,32 +94,126 @@ async def test_every_record_is_handed_out_once() -> None:
     assert reader.ledger.lag() == {A: 0, B: 0}
 
 
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> dict[Place, list[bytes]]:
+    """The batches of each partition from offset 4 on, as the broker has them."""
+    batches = {A: [packed(4, 2), packed(6, 2), packed(8, 2)]}
+
+    async def fetch(_: object, place: Place, offset: int) -> tuple[bytes, int]:
+        left = [batch for n, batch in enumerate(batches[place]) if 4 + 2 * n + 1 >= offset]
+        return b"".join(left), 10
+
+    monkeypatch.setattr(module.internals, "fetch", fetch)
+    return batches
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    now = SimpleNamespace(seconds=1_000.0)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now.seconds))
+    return now
+
+
 @pytest.mark.parametrize(
-    "error", [errors.CorruptRecordException("crc"), errors.UnsupportedCodecError("zstd"), ValueError("?")]
+    "error",
+    [
+        errors.CorruptRecordException("crc"),
+        errors.UnsupportedCodecError("zstd"),
+        errors.RecordTooLargeError("length"),
+        ValueError("?"),
+    ],
 )
-async def test_a_partition_that_cannot_be_decoded_stops_no_other(
-    error: Exception, caplog: pytest.LogCaptureFixture
+async def test_a_batch_that_cannot_be_decoded_is_left_out_after_five_tries_in_ten_seconds(
+    error: Exception,
+    stored: dict[Place, list[bytes]],
+    clock: SimpleNamespace,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    reader = reader_of(FakeConsumer({A: error}))
-    assert await read(reader) == {A: [0, 1, 2, 3], B: list(range(10))}
-    assert reader.undecodable == {A}
-    assert reader.ledger.lag() == {A: 6, B: 0}
-    assert reader.failures == 0
-    (line,) = [record.message for record in caplog.records]
-    assert line.startswith("topic[0]: batch at offset 4 cannot be decoded: ")
-    # A new client would not help, so that it is not taken for stuck.
-    reader.heard_at = 1_000.0
-    assert reader.quiet_seconds(1_000.0) == 0.0
-
-
-async def test_a_partition_that_can_be_decoded_again_goes_on() -> None:
-    consumer = FakeConsumer({A: ValueError("?")})
+    consumer = FakeConsumer({A: error})
     reader = reader_of(consumer)
-    before = await read(reader)
-    consumer.bad.clear()
-    after = await read(reader)
-    assert before[A] + after[A] == list(range(10))
-    assert reader.undecodable == set()
+    stored[A][0] = damaged(stored[A][0])
+    assert await read(reader) == {A: [0, 1, 2, 3], B: list(range(10))}
+    assert consumer.paused == {A}
+    blocked = (
+        "topic[0]: the batch at offset 4 cannot be decoded: its checksum is wrong;"
+        " it is left out after 5 tries"
+    )
+    assert reader.hindrance == blocked
+    for _ in range(4):
+        clock.seconds += 2.0
+        assert await read(reader) == {A: [], B: []}
+    assert (reader.skipped, reader.ledger.lag()[A]) == ({}, 6)
+    clock.seconds += 2.0
+    assert await read(reader) == {A: [6, 7, 8, 9], B: []}
+    assert reader.skipped == {A: 2}
+    assert (reader.blocked, reader.hindrance, reader.failures, consumer.paused) == ({}, "", 0, set())
+    left_out = (
+        "topic[0]: the batch at offsets 4 to 5 cannot be decoded: its checksum is wrong;"
+        " 2 records are left out"
+    )
+    assert [record.message for record in caplog.records] == [blocked, left_out]
+
+
+async def test_a_batch_that_was_left_out_is_not_tried_or_counted_again(
+    stored: dict[Place, list[bytes]], clock: SimpleNamespace
+) -> None:
+    reader = reader_of(FakeConsumer({A: ValueError("?")}))
+    stored[A][0] = damaged(stored[A][0])
+    for _ in range(6):
+        await read(reader)
+        clock.seconds += 2.0
+    reader.ledger.jump(A, 0, 0.0)
+    reader.rewind([A])
+    assert (await read(reader))[A] == [0, 1, 2, 3, 6, 7, 8, 9]
+    assert reader.skipped == {A: 2}
+
+
+async def test_a_batch_that_comes_better_the_next_time_is_handed_out(
+    stored: dict[Place, list[bytes]], clock: SimpleNamespace
+) -> None:
+    reader = reader_of(FakeConsumer({A: ValueError("?")}))
+    whole = stored[A][1]
+    stored[A][1] = damaged(whole)
+    assert (await read(reader))[A] == [0, 1, 2, 3, 4, 5]
+    assert "at offset 6" in reader.hindrance
+    stored[A][1] = whole
+    clock.seconds += 2.0
+    assert (await read(reader))[A] == [6, 7, 8, 9]
+    assert (reader.skipped, reader.blocked) == ({}, {})
+
+
+async def test_a_fetch_past_the_client_that_fails_is_tried_again_and_is_no_try_of_the_batch(
+    stored: dict[Place, list[bytes]], clock: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = reader_of(FakeConsumer({A: ValueError("?")}))
+    works = module.internals.fetch
+
+    async def fetch(*_: object) -> tuple[bytes, int]:
+        raise errors.NodeNotReadyError
+
+    monkeypatch.setattr(module.internals, "fetch", fetch)
+    for _ in range(10):
+        assert (await read(reader))[A] in ([0, 1, 2, 3], [])
+        clock.seconds += 2.0
+    assert (reader.hindrance, reader.skipped) == ("", {})
+    monkeypatch.setattr(module.internals, "fetch", works)
+    assert (await read(reader))[A] == [4, 5, 6, 7, 8, 9]
+
+
+async def test_partitions_that_changed_while_a_batch_was_fetched_are_left_alone(
+    stored: dict[Place, list[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = reader_of(FakeConsumer({A: ValueError("?")}))
+    works = module.internals.fetch
+
+    async def fetch(*asked: Any) -> tuple[bytes, int]:
+        reader._epoch += 1
+        reader.blocked.clear()
+        return await works(*asked)
+
+    monkeypatch.setattr(module.internals, "fetch", fetch)
+    assert (await read(reader))[A] == [0, 1, 2, 3]
+    assert reader.ledger.position(A) == 4
 
 
 async def test_failures_of_the_client_are_counted_until_one_fetch_works() -> None:

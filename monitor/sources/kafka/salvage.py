@@ -1,0 +1,118 @@
+"""Reading around batches that cannot be decoded: their neighbours are kept, what is left out is told."""
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from aiokafka.record.memory_records import MemoryRecords
+
+from monitor.stream.records import Record
+
+TRIES = 5
+TRY_SECONDS = 2.0
+"""A checksum can be wrong because of how a batch came here; so it is asked for again this often."""
+
+HEAD = struct.Struct(">qi")
+"""Offset of the first record, and how many bytes follow; the same in every format."""
+LAST_OFFSET = struct.Struct(">23xi")
+"""Distance from the first offset to the last, in format 2."""
+
+
+@dataclass(slots=True)
+class Hurdle:
+    """A batch that a partition stands before."""
+
+    tries: int = 0
+    """How often it was asked for in vain."""
+    due: float = 0.0
+    """When to ask for it again."""
+    cause: str = ""
+
+
+class Gap(NamedTuple):
+    """Offsets that are left out."""
+
+    first: int
+    next: int
+    """The offset to go on from."""
+    cause: str
+
+
+@dataclass(slots=True)
+class Salvaged:
+    """What could be read of a fetch."""
+
+    position: int
+    """The next offset that is neither read nor left out."""
+    records: list[Record] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    stopped: str = ""
+    """Why it stopped at `position`; empty if it came to the end."""
+    clean: bool = True
+    """The batch that came last could be decoded."""
+
+
+def salvage(data: bytes, position: int, end: int, *, patient: bool) -> Salvaged:
+    """Decode the batches of a fetch, one by one, from a position on; `end` is the end of the log.
+
+    A batch whose checksum is right was written as it is: it is left out at once. One whose checksum is wrong
+    may come better the next time: with `patient` it stops there.
+    """
+    found = Salvaged(position)
+    batches = [*_split(data)]
+    for batch, following in pairwise([*batches, b""]):
+        limit = min(end, HEAD.unpack_from(following)[0]) if following else end
+        try:
+            records, after = _decode(batch)
+        except Exception as error:  # noqa: BLE001 - decoding can raise anything
+            damaged = isinstance(error, _DamagedError)
+            if damaged and patient:
+                found.stopped = str(error)
+                return found
+            after = _end_of(batch, found.position, limit, trusted_limit=bool(following))
+            found.gaps.append(Gap(found.position, after, str(error) if damaged else repr(error)))
+            found.clean = False
+        else:
+            found.records += [record for record in records if record.offset >= found.position]
+            found.clean = True
+        found.position = max(found.position, after)
+    return found
+
+
+class _DamagedError(Exception):
+    """It is not what was written."""
+
+
+def _split(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at + HEAD.size <= len(data):
+        length = HEAD.unpack_from(data, at)[1]
+        until = at + HEAD.size + length if length > 0 else len(data)
+        # The last one may be cut off. The first is always sent whole: its length must be wrong.
+        if until > len(data) and at > 0:
+            return
+        yield data[at:until]
+        at = until
+
+
+def _decode(data: bytes) -> tuple[Sequence[Record], int]:
+    try:
+        batch = MemoryRecords(data).next_batch()
+    except Exception:  # noqa: BLE001 - what stands before the checksum can be anything
+        batch = None
+    if batch is None:
+        raise _DamagedError("its header is wrong")
+    if not batch.validate_crc():
+        raise _DamagedError("its checksum is wrong")
+    return [] if batch.is_control_batch else list(batch), batch.next_offset
+
+
+def _end_of(batch: bytes, position: int, limit: int, *, trusted_limit: bool) -> int:
+    """Where a batch ends that cannot be decoded: its own word, if that makes sense."""
+    if len(batch) >= LAST_OFFSET.size:
+        after: int = HEAD.unpack_from(batch)[0] + LAST_OFFSET.unpack_from(batch)[0] + 1
+        if position < after <= limit:
+            return after
+    return max(position + 1, limit) if trusted_limit else position + 1
