@@ -21,9 +21,10 @@ class Command:
         self._monkeypatch = monkeypatch
         self._capsys = capsys
         monkeypatch.setenv("COLUMNS", "200")
-        # The process of the tests goes on, and collects its garbage as before. The package has the command
-        # under the name of its module.
+        # The process of the tests goes on, and collects its garbage and logs as before. The package has the
+        # command under the name of its module.
         monkeypatch.setattr(sys.modules["monitor.cli.replay"], "ease_garbage_collection", lambda: None)
+        monkeypatch.setattr(sys.modules["monitor.cli.demo"], "set_up", lambda _: None)
 
     def __call__(self, *arguments: object) -> Finished:
         self._monkeypatch.setattr(sys, "argv", ["ranking-monitor", *map(str, arguments)])
