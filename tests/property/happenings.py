@@ -138,6 +138,12 @@ def judgment(choice: Choices, settings: Settings, shown: Sequence[Value]) -> Val
     }
 
 
+def panel(choice: Choices, settings: Settings, shown: Sequence[Value]) -> list[Value]:
+    """Three assessors on one document: the fewest for which mean and median differ."""
+    one = judgment(choice, settings, shown)
+    return [{**one, "assessor": name, "grade": choice.pick([0, 1, 3])} for name in ("x", "y", "z")]
+
+
 def delays(settings: Settings) -> list[float]:
     """Where a judgment stands from an impression: before it, around each maturity, after the last."""
     around = [maturity + shift for maturity in settings.maturities for shift in (-0.5, 0, 0.5)]
@@ -154,6 +160,7 @@ def events(draw: st.DrawFn, settings: Settings, *, reuse_ids: bool) -> list[Valu
         *shown,
         *(interaction(choice, settings, shown) for choice in draw(several(6, at_most=12))),
         *(judgment(choice, settings, shown) for choice in draw(several(5, at_most=12))),
+        *(one for choice in draw(several(8, at_most=1)) for one in panel(choice, settings, shown)),
     ]
     again = [
         altered(value) if choice.pick([False, True]) else value

@@ -66,7 +66,7 @@ def planned(draw: st.DrawFn, settings: Settings, *, reuse_ids: bool) -> list[Pla
         found.append(tombstone("q1", odd.pick(KEYS), BASE + odd.pick(halves(0, 40)), settings))
     for _ in range(odd.pick([0, 1, 2])):
         topic, partition = odd.pick(quiet_partitions(settings))
-        now = BASE + odd.pick(halves(10, 40))
+        now = BASE + odd.pick(halves(5, 40))
         found.append(Planned(Idle(topic, partition, now), now, None))
     return found
 

@@ -3,12 +3,15 @@
 Attribution is 5 s, the maturity 3 s, the lateness 0.
 """
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.property.agreement import assert_equal
 from tests.property.engine_run import Run
 from tests.property.reference import Reference
-from tests.property.reference_wire import Sent
+from tests.property.reference_model import Settings
+from tests.property.reference_wire import Idle, Sent
 from tests.property.timelines import TOPIC, Value, click, impression, judgment, settings
 
 
@@ -48,7 +51,19 @@ STREAMS = {
 
 @pytest.mark.parametrize("polls", STREAMS.values(), ids=STREAMS)
 def test_the_engine_counts_what_the_rules_say(polls: list[list[Sent]]) -> None:
-    chosen = settings(attribution=5, maturities=(3,), lateness=0, partitions=2)
+    agree(settings(attribution=5, maturities=(3,), lateness=0, partitions=2), polls)
+
+
+def test_an_idle_partition_with_events_ahead_of_the_clock_does_not_go_back() -> None:
+    topics = (("shown", "impressions"), ("done", "interactions"))
+    polls: list[list[Sent | Idle]] = [
+        [Sent("shown", 0, impression(100)), Idle("shown", 0, 50), Sent("done", 0, tick(110))],
+        [Sent("shown", 0, impression(99, "late"))],
+    ]
+    agree(settings(attribution=5, maturities=(3,), lateness=0, topics=topics), polls)
+
+
+def agree(chosen: Settings, polls: Sequence[Sequence[Sent | Idle]]) -> None:
     run = Run(chosen)
     for poll in polls:
         run.take(poll)
