@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Timestamp = float
     Embeddings = NDArray[np.float32]
     # Text, or None for a value that is missing.
-    Label = Any
+    Label = str | None
 else:
     Timestamp = (
         Annotated[datetime, msgspec.Meta(tz=True)]

@@ -24,7 +24,7 @@ class LabelSets:
     def __len__(self) -> int:
         return len(self.values)
 
-    def number(self, labels: Mapping[str, str] | None) -> int:
+    def number(self, labels: Mapping[str, str | None] | None) -> int:
         """The number of an impression's label set."""
         sent = tuple([labels.get(name) for name in self.names]) if labels else self._nothing
         number = self._numbers.get(sent)
