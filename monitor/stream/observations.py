@@ -5,7 +5,7 @@ import numpy as np
 from monitor.config import Config
 from monitor.durations import in_words
 from monitor.metrics import Floats, Ints
-from monitor.stream.cells import Cells
+from monitor.stream.cells import Cells, more_rows
 from monitor.stream.labels import LabelSets
 from monitor.stream.plan import Plan
 from monitor.stream.score import Scored
@@ -62,10 +62,9 @@ class Observations:
         """Make room for all label sets, so that each is exported from its first impression on."""
         sets = len(self._labels)
         self.cells.grow(sets)
-        missing = sets - len(self.shown)
-        if missing > 0:
-            self.shown = np.pad(self.shown, ((0, missing), (0, 0)))
-            self.clicked = np.pad(self.clicked, ((0, missing), (0, 0)))
+        if sets > len(self.shown):
+            self.shown = more_rows(self.shown, sets)
+            self.clicked = more_rows(self.clicked, sets)
 
     def _add_delays(self, number: int, delays: Floats) -> None:
         found = np.searchsorted(DELAY_BUCKETS, delays, side="left")
