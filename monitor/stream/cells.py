@@ -8,7 +8,6 @@ import numpy as np
 from monitor.metrics import Floats, Ints
 from monitor.stream.plan import Column
 
-
 Numbers = TypeVar("Numbers", Ints, Floats)
 
 
