@@ -1,5 +1,7 @@
 """The whole way: a bad deploy in a simulated search becomes an alert at a webhook; a steady one does not."""
 
+import asyncio
+import re
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -8,8 +10,9 @@ import yaml
 
 from tests.support.alertmanager import alertmanager, webhook
 from tests.support.daemon import command
+from tests.support.grafana import Choice, answer, filled_in, targets
 from tests.support.kafka import Broker
-from tests.support.prometheus import prometheus
+from tests.support.prometheus import Prometheus, prometheus
 from tests.support.waiting import wait_until
 from tests.support.watched_search import VALUES, watched_search
 
@@ -26,6 +29,14 @@ async def rules(folder: Path, job: str) -> Path:
     return rendered
 
 
+def every_panel_answers(server: Prometheus) -> None:
+    """Ask every query of every dashboard for the bad search; comparisons with yesterday, seconds ago."""
+    chosen: dict[str, Choice] = {"job": ["bad"], "maturity": ["10s"], "k": ["10"], "baseline": "control"}
+    for target in targets():
+        expression = re.sub(r"offset 1[dw]", "offset 3s", filled_in(target, chosen))
+        server.wait_for(lambda: answer(server, target, expression), 30)  # noqa: B023 - asked at once
+
+
 async def test_a_bad_deploy_arrives_at_a_webhook_with_its_variant_and_a_steady_search_stays_silent(
     kafka: Broker, tmp_path: Path
 ) -> None:
@@ -36,14 +47,15 @@ async def test_a_bad_deploy_arrives_at_a_webhook_with_its_variant_and_a_steady_s
         steady = await running.enter_async_context(watched_search(kafka, tmp_path, "steady", 0, 150))
         received, address = running.enter_context(webhook())
         manager = running.enter_context(alertmanager(tmp_path, address))
-        targets = {"bad": [bad.url.removeprefix("http://")], "steady": [steady.url.removeprefix("http://")]}
-        rendered = [await rules(tmp_path, job) for job in targets]
-        running.enter_context(prometheus(tmp_path, targets, rules=rendered, alertmanager=manager))
+        scraped = {"bad": [bad.url.removeprefix("http://")], "steady": [steady.url.removeprefix("http://")]}
+        rendered = [await rules(tmp_path, job) for job in scraped]
+        server = running.enter_context(prometheus(tmp_path, scraped, rules=rendered, alertmanager=manager))
         await wait_until(lambda: received.firing("VectorNDCGRegression"), 120, every=0.5)
         (alert, *_) = received.firing("VectorNDCGRegression")
         assert alert["labels"]["job"] == "bad"
         assert alert["labels"]["variant"] == "candidate"
         assert alert["annotations"]["runbook_url"].endswith("VectorNDCGRegression.md")
+        await asyncio.to_thread(every_panel_answers, server)
         # The steady search is watched for as long, by the same rules, with as much traffic, and some more.
         judged = await bad.total("vector_ndcg_avg_count", k="10", maturity="10s")
 

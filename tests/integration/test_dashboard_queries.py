@@ -5,7 +5,6 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,9 @@ from tests.support.grafana import (
     LABEL_VALUES,
     Choice,
     Target,
+    answer,
     as_saved,
+    filled_in,
     put_in,
     targets,
     variables,
@@ -101,14 +102,14 @@ def test_every_variable_resolves_and_what_is_saved_is_among_its_values(
 @each_target
 def test_a_query_of_a_panel_returns_data(server: Prometheus, target: Target) -> None:
     for choice in CHOICES.values():
-        expression = _put_in(target, choice)
+        expression = filled_in(target, choice)
         if "offset" in expression:
-            assert not _answer(server, target, expression), TOO_YOUNG
+            assert not answer(server, target, expression), TOO_YOUNG
             expression = re.sub(r"offset 1[dw]", "offset 3s", expression)
         if reason := EMPTY_ON_PURPOSE.get((target.dashboard, target.panel["title"])):
-            assert not _answer(server, target, expression), f"has data, though {reason}"
+            assert not answer(server, target, expression), f"has data, though {reason}"
         else:
-            server.wait_for(lambda: _answer(server, target, expression), 40)  # noqa: B023
+            server.wait_for(lambda: answer(server, target, expression), 40)  # noqa: B023
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS)
@@ -182,24 +183,6 @@ def _ask(server: Prometheus, expression: str, at: float, *variants: str) -> floa
     board = DASHBOARDS["quality"]
     chosen: dict[str, Choice] = {"k": ["10"], "maturity": ["1m"], "variant": list(variants) or ["control"]}
     return server.value(put_in(expression, board, {**as_saved(board), **chosen}), at)
-
-
-def _put_in(target: Target, choice: dict[str, Choice]) -> str:
-    board = DASHBOARDS[target.dashboard]
-    return put_in(target.expression, board, {**as_saved(board), **choice})
-
-
-def _answer(server: Prometheus, target: Target, expression: str) -> list[float]:
-    """The values that can be drawn: of the last minute, or of now for an instant query."""
-    found: list[dict[str, Any]]
-    now = time.time()
-    if target.query.get("instant"):
-        found = server.query(expression, now)
-        samples = [series["value"] for series in found]
-    else:
-        found = server.query_range(expression, now - 60, now, 1)
-        samples = [sample for series in found for sample in series["values"]]
-    return [value for _, text in samples if math.isfinite(value := float(text))]
 
 
 def _resolve(server: Prometheus, dashboard: str, name: str) -> list[str]:

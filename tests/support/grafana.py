@@ -1,13 +1,16 @@
 """Dashboards as Grafana reads them: their panels and queries, and variables put in for their names."""
 
 import json
+import math
 import re
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import grafana
+from tests.support.prometheus import Prometheus
 
 FOLDER = Path(grafana.__file__).parent
 DASHBOARDS: Mapping[str, Any] = {
@@ -97,3 +100,22 @@ def as_saved(dashboard: Mapping[str, Any]) -> dict[str, Choice]:
         for name, variable in variables(dashboard).items()
         if variable["type"] != "datasource"
     }
+
+
+def filled_in(target: Target, choice: Mapping[str, Choice]) -> str:
+    """The query as Grafana sends it when these are chosen, and for the rest what is saved."""
+    board = DASHBOARDS[target.dashboard]
+    return put_in(target.expression, board, {**as_saved(board), **choice})
+
+
+def answer(server: Prometheus, target: Target, expression: str) -> list[float]:
+    """The values that can be drawn: of the last minute, or of now for an instant query."""
+    found: list[dict[str, Any]]
+    now = time.time()
+    if target.query.get("instant"):
+        found = server.query(expression, now)
+        samples = [series["value"] for series in found]
+    else:
+        found = server.query_range(expression, now - 60, now, 1)
+        samples = [sample for series in found for sample in series["values"]]
+    return [value for _, text in samples if math.isfinite(value := float(text))]
