@@ -22,40 +22,11 @@ import yaml
 from monitor.config import load
 from tests.support import wait_until
 from tests.support.documents import ROOT
+from tests.support.helm import CHART, HELM, VALUES, Manifests, needs_helm, output, rendered, tool
 
-CHART = ROOT / "deploy/helm/ranking-monitor"
-VALUES = sorted((CHART / "ci").glob("*.yaml"))
-TOOLS = ROOT / ".cache/bin"
 BASES = ("python:3.11-slim-bookworm", "python-for-tests")
-Manifests = dict[str, list[dict[str, Any]]]
-
-
-def tool(name: str) -> str | None:
-    return shutil.which(name) or shutil.which(name, path=str(TOOLS))
-
-
-def output(*command: str | Path, cwd: Path = ROOT) -> str:
-    """What a command printed; the test fails with what it said if it failed."""
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
 
 # The chart.
-
-HELM = tool("helm")
-needs_helm = pytest.mark.skipif(
-    HELM is None, reason="no helm: tests/support/deploy-tools.sh builds it with Go"
-)
-
-
-def rendered(chart: Path, *arguments: str | Path) -> Manifests:
-    text = output(HELM or "", "template", "shop", chart, "--namespace", "search", *arguments)
-    found: Manifests = {}
-    for document in yaml.safe_load_all(text):
-        if document:
-            found.setdefault(document["kind"], []).append(document)
-    return found
 
 
 def refused(*arguments: str) -> str:
@@ -154,6 +125,7 @@ def test_a_backends_chart_takes_the_monitor_into_its_pods(tmp_path: Path) -> Non
         ("replica=1", "additional properties 'replica' not allowed"),
         ("config.listen=0.0.0.0:1", "/config"),
         ("image.digest=latest", "/image/digest"),
+        ('monitoring.job=a"b', "/monitoring/job"),
     ],
 )
 def test_values_that_cannot_work_are_refused(setting: str, message: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from monitor.alerting.render import rules_file
-from monitor.alerting.values import load_values
+from monitor.alerting.values import Values, load_values
 from monitor.config import load
 from tests.support.documents import ROOT, blocks, text
 
@@ -23,6 +23,11 @@ def test_the_chart_ships_the_default_rules() -> None:
     assert text("deploy/prometheus/rules.yaml") == (CHART / "files/rules.yaml").read_text(encoding="utf-8"), (
         "run deploy/helm/sync.sh"
     )
+
+
+def test_the_chart_has_the_values_with_which_its_rules_were_made() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+    assert values["monitoring"]["job"] == Values().job
 
 
 def test_the_chart_ships_the_dashboards() -> None:

@@ -50,6 +50,14 @@ prometheus.io/path: /metrics
 {{- end }}
 {{- end }}
 
+{{- /* The shipped rules, for the job that the monitors set. */ -}}
+{{- define "ranking-monitor.rules" -}}
+{{- $job := .Values.monitoring.job }}
+{{- .Files.Get "files/rules.yaml"
+  | replace "job=\"ranking-monitor\"" (printf "job=%q" $job)
+  | replace "of job ranking-monitor " (printf "of job %s " $job) }}
+{{- end }}
+
 {{- /* What cannot work is refused here, before Kubernetes takes it. */ -}}
 {{- define "ranking-monitor.check" -}}
 {{- $topics := dig "kafka" "topics" (dict) .Values.config }}

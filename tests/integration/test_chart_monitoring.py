@@ -1,0 +1,55 @@
+"""What the chart gives to Prometheus: its monitors and its rules speak of the same job."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from monitor.alerting.render import rules_file
+from monitor.alerting.values import Values
+from tests.support.helm import CHART, VALUES, Manifests, needs_helm, rendered
+
+pytestmark = needs_helm
+SECOND = CHART / "ci/second-release-values.yaml"
+
+
+def jobs_set(manifests: Manifests) -> set[str]:
+    """The jobs that the monitors give to what they scrape."""
+    monitors = [*manifests.get("ServiceMonitor", []), *manifests.get("PodMonitor", [])]
+    specs = [monitor["spec"] for monitor in monitors]
+    assert not any("jobLabel" in spec for spec in specs)
+    endpoints = [e for spec in specs for e in spec.get("endpoints", []) + spec.get("podMetricsEndpoints", [])]
+    relabelings = [relabeling for endpoint in endpoints for relabeling in endpoint["relabelings"]]
+    return {r["replacement"] for r in relabelings if r["targetLabel"] == "job"}
+
+
+def jobs_sought(manifests: Manifests) -> set[str]:
+    """The jobs that the rules look for."""
+    groups = [group for rule in manifests.get("PrometheusRule", []) for group in rule["spec"]["groups"]]
+    expressions = [rule["expr"] for group in groups for rule in group["rules"]]
+    return {job for expr in expressions for job in re.findall(r'\bjob=~?"([^"]*)"', expr)}
+
+
+@pytest.mark.parametrize("values", VALUES, ids=lambda path: path.stem)
+def test_rules_look_for_the_job_that_the_monitors_set(values: Path) -> None:
+    given = yaml.safe_load(values.read_text())
+    job = given.get("monitoring", {}).get("job", "ranking-monitor")
+    manifests = rendered(CHART, "--values", values)
+    assert jobs_set(manifests) <= {job}
+    if given.get("rules", {}).get("enabled") and "content" not in given["rules"]:
+        assert jobs_sought(manifests) == {job}
+
+
+@pytest.mark.parametrize("kind", ["ServiceMonitor", "PodMonitor"])
+def test_the_job_is_a_value_and_not_the_name(kind: str) -> None:
+    settings = f"monitoring.kind={kind},rules.enabled=true,nameOverride=foo,fullnameOverride=bar"
+    manifests = rendered(CHART, "--set", settings)
+    assert jobs_set(manifests) == jobs_sought(manifests) == {"ranking-monitor"}
+    manifests = rendered(CHART, "--set", f"{settings},monitoring.job=books")
+    assert jobs_set(manifests) == jobs_sought(manifests) == {"books"}
+
+
+def test_the_rules_are_those_that_the_command_prints_for_the_job() -> None:
+    (rules,) = rendered(CHART, "--values", SECOND)["PrometheusRule"]
+    assert rules["spec"] == yaml.safe_load(rules_file(Values(job="ranking-monitor-books")))
