@@ -1,6 +1,7 @@
 """What the chart gives to Prometheus: its monitors and its rules speak of the same job."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,31 @@ def test_the_job_is_a_value_and_not_the_name(kind: str) -> None:
     assert jobs_set(manifests) == jobs_sought(manifests) == {"books"}
 
 
-def test_the_rules_are_those_that_the_command_prints_for_the_job() -> None:
+def test_the_rules_are_those_that_the_command_prints_for_these_values() -> None:
+    values = Values(
+        job="ranking-monitor-books",
+        runbooks="https://wiki.example.com/search/runbooks",
+        dashboards="https://grafana.example.com/d",
+    )
     (rules,) = rendered(CHART, "--values", SECOND)["PrometheusRule"]
-    assert rules["spec"] == yaml.safe_load(rules_file(Values(job="ranking-monitor-books")))
+    assert rules["spec"] == yaml.safe_load(rules_file(values))
+
+
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ("rules.enabled=true", {"rules.runbooksUrl", "rules.dashboardsUrl"}),
+        ("rules.enabled=true,rules.runbooksUrl=https://wiki.example.com", {"rules.dashboardsUrl"}),
+        ("rules.enabled=true,rules.dashboardsUrl=https://grafana.example.com/d", {"rules.runbooksUrl"}),
+        ("rules.enabled=true,rules.content=groups: []", set()),
+        ("rules.enabled=false", set()),
+    ],
+)
+def test_the_notes_warn_of_links_that_lead_nowhere(settings: str, warned: set[str], tmp_path: Path) -> None:
+    chart = tmp_path / "ranking-monitor"
+    shutil.copytree(CHART, chart)
+    notes = '{{ include (print .Template.BasePath "/NOTES.txt") . | quote }}'
+    (chart / "templates/notes.yaml").write_text(f"kind: Notes\ntext: {notes}\n")
+    (manifest,) = rendered(chart, "--set", settings)["Notes"]
+    warnings = [line for line in manifest["text"].splitlines() if line.startswith("WARNING: ")]
+    assert {re.findall(r"set (rules\.\w+)", line)[0] for line in warnings} == warned

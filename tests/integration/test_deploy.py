@@ -126,6 +126,8 @@ def test_a_backends_chart_takes_the_monitor_into_its_pods(tmp_path: Path) -> Non
         ("config.listen=0.0.0.0:1", "/config"),
         ("image.digest=latest", "/image/digest"),
         ('monitoring.job=a"b', "/monitoring/job"),
+        ("rules.runbooksUrl=a wiki", "/rules/runbooksUrl"),
+        ("rules.dashboardsUrl=grafana", "/rules/dashboardsUrl"),
     ],
 )
 def test_values_that_cannot_work_are_refused(setting: str, message: str) -> None:

@@ -28,6 +28,8 @@ def test_the_chart_ships_the_default_rules() -> None:
 def test_the_chart_has_the_values_with_which_its_rules_were_made() -> None:
     values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
     assert values["monitoring"]["job"] == Values().job
+    assert values["rules"]["runbooksUrl"] == Values().runbooks
+    assert values["rules"]["dashboardsUrl"] == Values().dashboards
 
 
 def test_the_chart_ships_the_dashboards() -> None:

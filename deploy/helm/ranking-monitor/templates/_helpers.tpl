@@ -50,12 +50,14 @@ prometheus.io/path: /metrics
 {{- end }}
 {{- end }}
 
-{{- /* The shipped rules, for the job that the monitors set. */ -}}
+{{- /* The shipped rules, for the job that the monitors set, with links to where the team reads. */ -}}
 {{- define "ranking-monitor.rules" -}}
 {{- $job := .Values.monitoring.job }}
 {{- .Files.Get "files/rules.yaml"
   | replace "job=\"ranking-monitor\"" (printf "job=%q" $job)
-  | replace "of job ranking-monitor " (printf "of job %s " $job) }}
+  | replace "of job ranking-monitor " (printf "of job %s " $job)
+  | replace "runbook_url: docs/runbooks/" (printf "runbook_url: %s/" (trimSuffix "/" .Values.rules.runbooksUrl))
+  | replace "dashboard_url: http://localhost:3000/d/" (printf "dashboard_url: %s/" (trimSuffix "/" .Values.rules.dashboardsUrl)) }}
 {{- end }}
 
 {{- /* What cannot work is refused here, before Kubernetes takes it. */ -}}
