@@ -9,10 +9,12 @@ from grafana.runbooks import Runbook
 
 # An alert over all replicas has no job or instance.
 OF_THIS_JOB = 'job=~"$job|"'
+# What tells alerts of one name apart: without these a line would show the worst of several.
+APART = ("alertname", "job", "against", "speed", "of", "reason")
 
 
 def alert_timeline(names: str, by: str, *, runbook: Runbook, width: int, height: int) -> statetimeline.Panel:
-    """Alerts whose name matches, pending and firing, one line for each and each value of `by`."""
+    """Alerts whose name matches, pending and firing: one line for each rule, job and value of `by`."""
     pending = f'ALERTS{{alertname=~"{names}",alertstate="pending",{OF_THIS_JOB}}}'
     firing = f'ALERTS{{alertname=~"{names}",alertstate="firing",{OF_THIS_JOB}}}'
     about = About(
@@ -23,7 +25,9 @@ def alert_timeline(names: str, by: str, *, runbook: Runbook, width: int, height:
         unit=Unit.NUMBER,
         runbook=runbook,
     )
-    query = Query(f"max by (alertname, {by}) ({pending} or 2 * {firing})", f"{{{{alertname}}}} {{{{{by}}}}}")
+    labels = (*APART, by)
+    legend = " ".join(f"{{{{{label}}}}}" for label in labels)
+    query = Query(f"max by ({', '.join(labels)}) ({pending} or 2 * {firing})", legend)
     shown = {"1": ("pending", YELLOW), "2": ("firing", RED)}
     return states(about, query, shown, width=width, height=height).no_value("no alert is pending or firing")
 
