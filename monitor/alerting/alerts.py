@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from monitor.alerting.promql import lines, select
 from monitor.alerting.values import BudgetBurn, BurnRate, Drop, Rise, Timing, Values
-from monitor.alerting.watched import COVERAGE, EXPLAINABLE, IMPRESSIONS, JUDGED, Watched, recorded
+from monitor.alerting.watched import COVERAGE, IMPRESSIONS, JUDGED, Watched, recorded
 from monitor.alerting.wording import (
     PERCENTAGE,
     certainty,
@@ -115,14 +115,14 @@ def _budget_burn(values: Values, speed: str, rate: BurnRate) -> Alert:
     long, short = (
         ndcg.recorded("low_ratio").where(f'window="{speed}_{window}"') for window in ("long", "short")
     )
-    explainable = recorded(*EXPLAINABLE, values).where('against="yesterday"')
+    explainable = ndcg.recorded("explainable_low_ratio").where(f'window="{speed}_long"')
     threshold = f"{rate.factor * burn.budget:g}"
     return Alert(
         name="VectorNDCGBudgetBurn",
         expr=lines(
             f"{long} >= {threshold}",
             f"and ignoring (window) {short} >= {threshold}",
-            f"unless on (job, maturity) {long} - on (job, maturity) {explainable} < {threshold}",
+            f"unless {long} - min without (against) ({explainable}) < {threshold}",
         ),
         timing=burn,
         severity=rate.severity,
@@ -139,17 +139,23 @@ def _coverage_drop(values: Values) -> Iterator[Alert]:
     timing, documents = values.VectorJudgedCoverageDrop, Watched(COVERAGE, values)
     ratio = look_up(recorded(JUDGED, "ratio", values), PERCENTAGE)
     share = look_up(documents.mean, PERCENTAGE)
-    for of, drop, text in (
-        ("impressions", recorded(JUDGED, "drop", values), f"{ratio} of the impressions are judged"),
+    for of, name, text in (
+        ("impressions", JUDGED, f"{ratio} of the impressions are judged"),
         (
             "documents",
-            documents.recorded("drop"),
+            COVERAGE.family,
             f"{share} of the first {values.k} documents of judged impressions are judged",
         ),
     ):
+        drop, relative = (
+            f"min without (against) ({recorded(name, operation, values)})"
+            for operation in ("drop", "relative_drop")
+        )
+        enough = f"{drop} >= {timing.min_drop:g}"
+        much = f"{drop} and {relative} >= {timing.min_relative_drop:g}"
         yield Alert(
             name="VectorJudgedCoverageDrop",
-            expr=f"100 * (\n  min without (against) ({drop}) >= {timing.min_drop:g}\n)",
+            expr=f"100 * (\n  {lines(enough, f'or {much}')}\n)",
             timing=timing,
             severity=timing.severity,
             labels={"of": of},

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from monitor.alerting.coverage import coverage_by_label, coverage_records
+from monitor.alerting.coverage import coverage_by_label, coverage_records, explainable, explainable_by_label
 from monitor.alerting.means import Record, mean, on_all_but_label, references, variance
 from monitor.alerting.promql import lines, select, summed_increase
 from monitor.alerting.values import Values
 from monitor.alerting.watched import (
     COVERAGE,
-    EXPLAINABLE,
     FALLING,
     IMPRESSIONS,
+    JUDGED,
     RISING,
     Watched,
     baseline,
@@ -32,6 +32,8 @@ def quality_records(values: Values) -> Iterator[Record]:
         yield variance(watched)
         for against, seconds in references(values).items():
             yield from _against_history(watched, against, seconds)
+            if watched.judged:
+                yield explainable(watched, against, seconds)
         if watched.judged:
             yield _unexplained(watched)
     yield from _low(values)
@@ -67,12 +69,8 @@ def _against_history(watched: Watched, against: str, seconds: int) -> Iterator[R
 
 
 def _unexplained(watched: Watched) -> Record:
-    on = "job, maturity, against" if len(watched.level) == 1 else ", ".join(watched.by)
-    explainable = recorded(*EXPLAINABLE, watched.values, watched.level)
     drop = watched.change
-    return Record(
-        watched.unexplained.name, lines(f"{drop} - on ({on}) group_left () {explainable}", f"or {drop}")
-    )
+    return Record(watched.unexplained.name, lines(f"{drop} - {watched.explainable}", f"or {drop}"))
 
 
 def _low(values: Values) -> Iterator[Record]:
@@ -87,6 +85,26 @@ def _low(values: Values) -> Iterator[Record]:
             count = summed_increase(ndcg.raw("_count"), seconds, ndcg.by)
             expr = lines(summed_increase(low, seconds, ndcg.by), f"/ ({count} {least})")
             yield Record(ndcg.recorded("low_ratio").name, expr, {"window": f"{speed}_{window}"})
+        for against, ago in references(values).items():
+            yield _explainable_low(ndcg, speed, against, ago)
+
+
+def _explainable_low(ndcg: Watched, speed: str, against: str, ago: int) -> Record:
+    """What coverage can explain of a share of low ones: all that came in is low, or none that went out."""
+    shift = recorded(JUDGED, "shift", ndcg.values).where(f'against="{against}"')
+    documents = Watched(COVERAGE, ndcg.values).recorded("shift").where(f'against="{against}"')
+    low = ndcg.recorded("low_ratio").where(f'window="{speed}_long"')
+    on = "on (job, maturity)"
+    expr = lines(
+        f"{low} * 0 + {on} group_left () clamp_min({shift}, 0)",
+        f"  + ({low.ago(ago)} * {on} group_left () clamp_min(-{shift}, 0) or 0 * {low})",
+        f"  + ({low} * 0 + {on} group_left () clamp_min({documents}, 0) or 0 * {low})",
+    )
+    return Record(
+        ndcg.recorded("explainable_low_ratio").name,
+        f"clamp(\n  {expr},\n  0, 1\n)",
+        {"against": against, "window": f"{speed}_long"},
+    )
 
 
 def _impressions(values: Values) -> Iterator[Record]:
@@ -117,6 +135,7 @@ def _by_label(values: Values, level: tuple[str, ...]) -> Iterator[Record]:
             yield from coverage_by_label(watched)
         yield from _against_baseline(watched)
         if watched.judged:
+            yield explainable_by_label(watched)
             yield _unexplained(watched)
 
 

@@ -54,6 +54,8 @@ class Rise(Timing):
 class CoverageDrop(Timing):
     min_drop: Share = 0.1
     """Smallest drop that matters, in points: 0.1 is from 0.80 to 0.70."""
+    min_relative_drop: Share = 0.3
+    """Or so much of what it was, for where little is judged: 0.3 is from 0.20 to 0.14."""
 
 
 class BurnRate(Block):

@@ -19,8 +19,6 @@ RISING = tuple(METRICS[name] for name in ("abandonment", "empty"))
 """Metrics of which more is worse."""
 JUDGED = "ranking_monitor_judged"
 IMPRESSIONS = "vector_impressions"
-EXPLAINABLE = "vector_coverage", "explainable_drop"
-"""How much of a drop a change of coverage can explain at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +78,11 @@ class Watched:
     def change(self) -> Selector:
         """By how much it is worse: a share of the reference for what falls, points for what rises."""
         return self.recorded("relative_drop" if self.metric in FALLING else "rise")
+
+    @property
+    def explainable(self) -> Selector:
+        """How much of it a change of coverage can explain at most."""
+        return self.recorded("explainable_drop")
 
     @property
     def unexplained(self) -> Selector:

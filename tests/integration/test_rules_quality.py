@@ -71,6 +71,35 @@ def test_a_drop_that_coverage_cannot_explain_fires(tmp_path: Path) -> None:
     assert last(found, "VectorNDCGRegression", against="history")
 
 
+@pytest.mark.parametrize(
+    ("after", "before"),
+    [
+        (Search(judged=0.5, ndcg=0.4), Search(judged=0.8)),
+        (Search(judged=0.1, ndcg=0.25, searches=600), Search(judged=0.2, searches=600)),
+    ],
+    ids=["from 0.8 to 0.5", "from 0.2 to 0.1"],
+)
+def test_a_judged_share_that_falls_does_not_hide_a_drop(
+    after: Search, before: Search, tmp_path: Path
+) -> None:
+    """Those that are not judged any more were at 1 at best: 15% and 25% of the mean, not 60% and 100%."""
+    values = Values.model_validate(
+        SHORT | {"VectorNDCGBudgetBurn": {"fast": {"long": "30m", "short": "15m"}}}
+    )
+    found = fired(tmp_path, scraped(turn(after, before)), values)
+    assert last(found, "VectorNDCGRegression", against="history")
+    assert last(found, "VectorJudgedCoverageDrop", of="impressions")
+    assert last(found, "VectorNDCGBudgetBurn", speed="fast")
+
+
+def test_a_variant_of_which_less_is_judged_does_not_hide_a_drop(tmp_path: Path) -> None:
+    def story(_: float, variant: str) -> Search:
+        return Search(judged=0.4, ndcg=0.4) if variant == "candidate" else Search()
+
+    found = fired(tmp_path, scraped(story, hours=1.0))
+    assert last(found, "VectorNDCGRegression", against="baseline", variant="candidate")
+
+
 def test_documents_that_nobody_judged_are_told_beside_the_drop(tmp_path: Path) -> None:
     """A broken ranking shows such documents, so they must not silence it; who reads it must know."""
     found = fired(tmp_path, scraped(turn(Search(judged_documents=0.5, ndcg=0.5))))

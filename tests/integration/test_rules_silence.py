@@ -82,7 +82,7 @@ def test_a_gap_yesterday_fires_nothing_today(tmp_path: Path) -> None:
 
 def test_a_change_of_coverage_is_told_as_such(tmp_path: Path) -> None:
     """Fewer impressions are judged, and those that are left do worse: nobody can tell about quality."""
-    story = turn(Search(judged=0.5, ndcg=0.65, mrr=0.7))
+    story = turn(Search(judged=0.5, ndcg=0.71, mrr=0.79))
     found = fired(tmp_path, scraped(story))
     assert {(alert.name, alert.labels.get("of")) for alert in found} == {
         ("VectorJudgedCoverageDrop", "impressions")
