@@ -68,14 +68,21 @@ def _no_events(values: Values) -> Alert:
 def _lag_growing(values: Values) -> Alert:
     timing = values.RankingMonitorLagGrowing
     lag = recorded("ranking_monitor_consumer_lag", "sum", values, ("job", "topic"))
+    over = in_words(timing.range)
+    least, before = (f"min_over_time({lag}[{over}]{offset})" for offset in ("", f" offset {over}"))
     return Alert(
         name="RankingMonitorLagGrowing",
-        expr=lines(f"{lag} >= {timing.min_lag}", f"and deriv({lag}[{in_words(timing.range)}]) > 0"),
+        # The least leaves out what goes up and down; a batch that is being read has a slope below 0.
+        expr=lines(
+            str(lag),
+            f"and {least} - {before} >= {timing.min_lag}",
+            f"and deriv({lag}[{over}]) > 0",
+        ),
         timing=timing,
         severity=timing.severity,
         summary="{{ $value | humanize }} records of {{ $labels.topic }} are unread, and it is getting more",
-        description=f"It has grown over {in_words(timing.range)}: records come faster than they are read, "
-        "and every number is late by as much.",
+        description=f"Its least in {over} is {timing.min_lag} or more above that of the {over} before: "
+        "records come faster than they are read, and every number is late by as much.",
         dashboard=PIPELINE,
     )
 

@@ -117,9 +117,9 @@ class NoEvents(Timing):
 
 class LagGrowing(Timing):
     range: Span = 15 * MINUTE
-    """Over what it grows."""
+    """Over what it grows: its least in so long is above the least in as long before."""
     min_lag: Count = 10_000
-    """Records; below it nobody minds."""
+    """By so many records; less than that nobody minds."""
 
 
 class WatermarkStuck(Timing):

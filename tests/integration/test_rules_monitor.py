@@ -14,7 +14,8 @@ pytestmark = pytest.mark.prometheus
 TROUBLE, END = 1.5, 2.75
 STEPS, BEGIN = int(END * 12), int(TROUBLE * 12)
 OWN = {"job": JOB, "instance": "a"}
-UP = {label("up", **OWN): [1.0] * STEPS}
+UP_NAME = label("up", **OWN)
+UP = {UP_NAME: [1.0] * STEPS}
 
 
 def noisy(mean: float, seed: int = 3) -> list[float]:
@@ -106,14 +107,23 @@ def test_lag_that_grows_fires(tmp_path: Path) -> None:
 
 LAGS = {
     "noise": lambda _, noise: noise,
-    "much but getting less": lambda i, noise: 200_000.0 - 4000 * i + noise,
+    "noise above what matters": lambda i, _: float(np.random.default_rng(i).uniform(10_000, 40_000)),
+    "much but getting less": lambda i, noise: 200_000.0 - 2000 * i + noise,
+    "a batch that is being read": lambda i, noise: (
+        max(0.0, 90_000.0 - 5000 * (i - BEGIN)) * (i >= BEGIN) + noise
+    ),
     "a spike that is read at once": lambda i, noise: 50_000.0 if i == BEGIN else noise,
 }
 
 
 @pytest.mark.parametrize("lag", LAGS.values(), ids=LAGS)
 def test_lag_that_does_not_grow_is_silent(lag: Callable[[int, float], float], tmp_path: Path) -> None:
-    assert names(tmp_path, {LAG: [lag(i, noise) for i, noise in enumerate(noisy(300))]}) == set()
+    """Scraped and evaluated every minute, as by default."""
+    samples = [lag(i, noise) for i, noise in enumerate(noisy(300) * 5)]
+    found = fired(
+        tmp_path, {UP_NAME: [1.0] * len(samples), LAG: samples}, step=60, every=60, group="ranking-monitor"
+    )
+    assert {alert.name for alert in found} == set()
 
 
 def test_event_time_that_stands_still_fires(tmp_path: Path) -> None:
