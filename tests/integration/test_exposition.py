@@ -1,7 +1,5 @@
 """What is exported is what Prometheus's own tools take."""
 
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from monitor.export.render import Exposition
 from monitor.export.windows import to_openmetrics
 from monitor.metrics import METRICS
 from monitor.stream.plan import make_plan
+from tests.support.programs import program
 from tests.unit.export.snapshots import SMALL, busy_snapshot, make_snapshot, make_window, stage_of
 
 pytestmark = pytest.mark.prometheus
@@ -20,13 +19,7 @@ pytestmark = pytest.mark.prometheus
 
 @pytest.fixture(scope="module")
 def promtool() -> str:
-    found = shutil.which("promtool")
-    if found is None:
-        reason = "no promtool: install Prometheus"
-        if os.environ.get("REQUIRE_KAFKA") == "1":
-            pytest.fail(f"{reason} (REQUIRE_KAFKA=1)", pytrace=False)
-        pytest.skip(reason)
-    return found
+    return program("promtool", "prometheus")
 
 
 def every_metric() -> Config:

@@ -9,8 +9,8 @@ import yaml
 
 from monitor.alerting.render import rules_file
 from monitor.alerting.values import Values
-from tests.rules.promtool import find_promtool
 from tests.support.documents import ROOT, text
+from tests.support.programs import program
 
 pytestmark = pytest.mark.prometheus
 
@@ -33,7 +33,10 @@ def rules_command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def check(path: Path) -> None:
     done = subprocess.run(
-        [find_promtool(), "check", "rules", "--lint-fatal", path], capture_output=True, text=True, check=False
+        [program("promtool", "prometheus"), "check", "rules", "--lint-fatal", path],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SUCCESS" in done.stdout
@@ -54,7 +57,7 @@ def test_promtool_has_nothing_to_say_about_the_rules(values: Values, tmp_path: P
 
 def test_promtool_has_nothing_to_say_about_the_sample_configuration() -> None:
     done = subprocess.run(
-        [find_promtool(), "check", "config", "prometheus.yml"],
+        [program("promtool", "prometheus"), "check", "config", "prometheus.yml"],
         capture_output=True,
         text=True,
         check=False,

@@ -1,9 +1,7 @@
 """Runs rules over series with promtool, and reads which alerts fired when."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,6 +13,7 @@ import yaml
 from monitor.alerting.render import groups
 from monitor.alerting.values import Values
 from tests.rules.world import STEP, Samples
+from tests.support.programs import program
 
 PAIR = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*")')
 ALERTS = sorted(name for name in Values.model_fields if name.startswith(("Vector", "RankingMonitor")))
@@ -40,17 +39,6 @@ class Fired(NamedTuple):
         return self.annotations["summary"]
 
 
-def find_promtool() -> str:
-    """Its path; where it is missing the test is skipped, or fails when REQUIRE_KAFKA=1."""
-    found = shutil.which("promtool")
-    if found is None:
-        reason = "no promtool: install Prometheus"
-        if os.environ.get("REQUIRE_KAFKA") == "1":
-            pytest.fail(f"{reason} (REQUIRE_KAFKA=1)", pytrace=False)
-        pytest.skip(reason)
-    return found
-
-
 def fired(
     folder: Path,
     series: Samples,
@@ -66,7 +54,7 @@ def fired(
     A `group` of rules can be chosen, which is quicker. Told to expect no alert at all, promtool lists those
     that fire.
     """
-    promtool = find_promtool()
+    promtool = program("promtool", "prometheus")
     end = max(map(len, series.values())) * step
     values = values or Values.model_validate(SHORT)
     chosen = {"groups": [one for one in groups(values) if group in one["name"]]}
