@@ -80,11 +80,11 @@ def explainable(watched: Watched, against: str, ago: int) -> Record:
 def coverage_by_label(ndcg: Watched) -> Iterator[Record]:
     """The same for each value of the label against the baseline, where only impressions can differ.
 
-    Its judged share is by all that were shown lately: not the very same impressions, but near enough to tell
-    whether two variants get different searches.
+    Its judged share is by all that were shown a maturity ago, when those that are decided now were: not the
+    very same impressions, but near enough to tell whether two variants get different searches.
     """
     values, on = ndcg.values, on_all_but_label(ndcg)
-    shown = Watched(METRICS["empty"], values, ndcg.level).count
+    shown = Watched(METRICS["empty"], values, ndcg.level).count.ago(values.maturity)
     share = recorded(JUDGED, "ratio", values, ndcg.level)
     yield Record(
         share.name, lines(str(ndcg.count), f"/ on ({', '.join(ndcg.level)}) group_left () ({shown} > 0)")

@@ -114,6 +114,8 @@ def test_time_can_be_shortened() -> None:
         return next(seconds) if re.fullmatch(r"\d+[smhd]", str(value)) else value
 
     shortened = shorten(values)
+    # It stands in no expression, and every range must hold some of it.
+    shortened["evaluation_interval"] = "100s"
     # The only ones that must be in an order.
     for rate in (shortened["VectorNDCGBudgetBurn"][speed] for speed in ("fast", "slow")):
         rate["long"], rate["short"] = rate["short"], rate["long"]
@@ -130,6 +132,16 @@ def test_another_label_and_baseline_can_be_compared() -> None:
     assert 'engine="v1"' in texts
     assert "&var-label=engine&var-variant={{ $labels.engine | urlquery }}" in texts
     assert "variant" not in texts.replace("&var-variant=", "")
+
+
+def test_a_variants_judged_share_is_of_what_was_shown_when_the_judged_ones_were() -> None:
+    share = next(
+        rule
+        for rule in rules(Values(maturity=7200))
+        if rule.get("record") == "job_variant:ranking_monitor_judged:ratio"
+    )
+    assert "job_variant:vector_empty_avg_count:increase{" in share["expr"]
+    assert share["expr"].endswith("} offset 2h > 0)")
 
 
 def test_without_a_label_there_is_only_history() -> None:
