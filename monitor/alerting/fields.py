@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
-from monitor.config import Section
+from monitor.config import LabelName, Section
 from monitor.durations import in_words
 from monitor.metrics import UNIT_BUCKETS
 
 UNITS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
+OWN_LABELS = frozenset(("against", "alertname", "of", "reason", "severity", "speed", "window"))
+"""Those that the rules set themselves."""
 
 
 def _seconds(value: Any) -> int:
@@ -37,13 +39,34 @@ def _bound(bound: float) -> float:
     return bound
 
 
+def _number(value: Any) -> Any:
+    """YAML's true is a 1 to Python."""
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, not {str(value).lower()}")  # noqa: TRY004 (pydantic wants it)
+    return value
+
+
+def _not_ours(name: str) -> str:
+    if name in OWN_LABELS:
+        raise ValueError(f'label "{name}" is set by the rules themselves; rename it')
+    return name
+
+
+def _address(text: str) -> str:
+    """It stands before a slash, in the templates of the annotations."""
+    if "{{" in text:
+        raise ValueError('must be an address without "{{"')
+    return text.rstrip("/")
+
+
 Delay = Annotated[int, BeforeValidator(_seconds), PlainSerializer(in_words, return_type=str)]
 Span = Annotated[Delay, AfterValidator(_not_zero)]
-Share = Annotated[float, Field(gt=0, lt=1)]
-Number = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, BeforeValidator(_number), Field(gt=0, lt=1)]
+Number = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, BeforeValidator(_number), Field(ge=1)]
 Bound = Annotated[float, AfterValidator(_bound)]
-Text = Annotated[str, Field(min_length=1)]
+Address = Annotated[str, Field(min_length=1), AfterValidator(_address)]
+Compared = Annotated[LabelName, AfterValidator(_not_ours)]
 Name = Annotated[str, Field(pattern=r"^[^`%{}]+$")]
 """A label value that also stands in the templates of the annotations."""
 

@@ -1,16 +1,20 @@
 """The values behind the rules: every threshold, range and delay, documented where it stands."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from monitor.alerting.fields import Block, Bound, Count, Delay, Name, Number, Share, Span, Text
-from monitor.config import ConfigError, LabelName, problems, read_yaml
+from monitor.alerting.fields import Address, Block, Bound, Compared, Count, Delay, Name, Number, Share, Span
+from monitor.config import ConfigError, problems, read_yaml
+from monitor.durations import in_words
 
 REFERENCE = "deploy/prometheus/values.yaml"
 MINUTE, HOUR, DAY = 60, 3600, 86400
 Severity = Literal["critical", "warning", "info"]
+SAMPLES = 4
+"""A range must hold so many evaluations, or a missed one empties it."""
 
 
 class Comparison(Block):
@@ -22,13 +26,15 @@ class Comparison(Block):
     """How far back "the same time last week" is."""
     min_zscore: Number = 4.0
     """Standard errors that a difference must have; 4 is chance about once in 30,000 looks."""
-    min_samples: Count = 500
+    min_samples: Annotated[Count, Field(ge=30)] = 500
     """Impressions that a mean must have, now and then; below it nothing is compared."""
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
         if self.last_week <= self.yesterday:
             raise ValueError("last_week must be further back than yesterday")
+        if self.yesterday < self.range:
+            raise ValueError("yesterday must be at least as far back as range, or both are of the same time")
         return self
 
 
@@ -72,7 +78,7 @@ class BurnRate(Block):
 class BudgetBurn(Block):
     low: Bound = 0.5
     """An impression with this NDCG or less is a bad one; a bound of the histogram."""
-    objective: Share = 0.9
+    objective: Annotated[Share, Field(le=0.9999)] = 0.9
     """Share of impressions that must be better; set it to what you have on a good day."""
     fast: BurnRate = BurnRate(severity="critical", factor=5, long=HOUR, short=5 * MINUTE)
     """Much is bad: at an objective of 0.9 a factor of 5 is half of all impressions."""
@@ -159,7 +165,7 @@ class Values(Block):
 
     job: Name = "ranking-monitor"
     """The `job` label of the monitor's targets."""
-    label: LabelName | None = "variant"
+    label: Compared | None = "variant"
     """The configured label whose values are compared with each other; null for none."""
     baseline: Name = "control"
     """The value of that label which the others are compared with."""
@@ -169,9 +175,9 @@ class Values(Block):
     """Age at which judged metrics are watched; one of `judgments.maturities`."""
     evaluation_interval: Span = MINUTE
     """How often the rules are evaluated."""
-    runbooks: Text = "docs/runbooks"
+    runbooks: Address = "docs/runbooks"
     """Where the runbooks are; set it to the address at which your team reads them."""
-    dashboards: Text = "http://localhost:3000/d"
+    dashboards: Address = "http://localhost:3000/d"
     """Grafana's address of dashboards, before the uid."""
     comparison: Comparison = Comparison()
     """How now is compared with yesterday, last week and the baseline; for every alert on a mean."""
@@ -205,6 +211,26 @@ class Values(Block):
     """A bound is reached, and the oldest are decided early or forgotten."""
     RankingMonitorCrashLooping: CrashLooping = CrashLooping(for_=0)
     """A replica starts again and again."""
+
+    @model_validator(mode="after")
+    def _ranges_hold_samples(self) -> Self:
+        least = SAMPLES * self.evaluation_interval
+        for name, seconds in self._ranges():
+            if seconds < least:
+                raise ValueError(
+                    f"{name} must be at least {in_words(least)}, {SAMPLES} times the evaluation_interval, "
+                    f"not {in_words(seconds)}"
+                )
+        return self
+
+    def _ranges(self) -> Iterator[tuple[str, int]]:
+        for name in type(self).model_fields:
+            block = getattr(self, name)
+            if isinstance(getattr(block, "range", None), int):
+                yield f"{name}.range", block.range
+        for speed in ("fast", "slow"):
+            rate: BurnRate = getattr(self.VectorNDCGBudgetBurn, speed)
+            yield f"VectorNDCGBudgetBurn.{speed}.short", rate.short
 
 
 def load_values(path: Path | None) -> Values:

@@ -33,6 +33,28 @@ INVALID = {
     "below 1: 0.0, 0.1 .. 0.9, not 0.55",
     "label: le": 'label: label name "le" is used by Prometheus or by the metric families; rename it',
     "baseline: '{{ evil }}'": "baseline: String should match pattern '^[^`%{}]+$', not \"{{ evil }}\"",
+    "VectorNDCGBudgetBurn: {objective: 0.9999999}": "VectorNDCGBudgetBurn.objective: "
+    'Input should be less than or equal to 0.9999, not "0.9999999"',
+    **{
+        f"label: {name}": f'label: label "{name}" is set by the rules themselves; rename it'
+        for name in ("severity", "against", "alertname", "of", "speed")
+    },
+    "label: reason": 'label: label name "reason" is used by Prometheus or by the metric families; rename it',
+    "label: window": 'label: label name "window" is used by Prometheus or by the metric families; rename it',
+    "comparison: {range: 3m}": "comparison.range must be at least 4m, "
+    "4 times the evaluation_interval, not 3m",
+    "evaluation_interval: 2m": "VectorNDCGBudgetBurn.fast.short must be at least 8m, "
+    "4 times the evaluation_interval, not 5m",
+    "RankingMonitorEvicting: {range: 1m}": "RankingMonitorEvicting.range must be at least 4m, "
+    "4 times the evaluation_interval, not 1m",
+    "comparison: {range: 2d}": "comparison: yesterday must be at least as far back as range, "
+    "or both are of the same time",
+    "comparison: {min_samples: 20}": "comparison.min_samples: "
+    'Input should be greater than or equal to 30, not "20"',
+    "k: true": "k: must be a number, not true",
+    "VectorMRRRegression: {min_drop: true}": "VectorMRRRegression.min_drop: must be a number, not true",
+    "runbooks: 'https://example.com/{{ evil }}'": 'runbooks: must be an address without "{{"',
+    "dashboards: '{{ evil }}'": 'dashboards: must be an address without "{{"',
     "[]": "must be a mapping of keys, not list",
 }
 
@@ -70,6 +92,11 @@ def test_a_part_of_a_block_leaves_the_rest_at_its_defaults(tmp_path: Path) -> No
 
 def test_for_is_written_as_prometheus_writes_it(tmp_path: Path) -> None:
     assert read(tmp_path, "VectorNDCGRegression: {for: 5s}").VectorNDCGRegression.for_ == 5
+
+
+def test_addresses_end_without_a_slash(tmp_path: Path) -> None:
+    values = read(tmp_path, "runbooks: https://example.com/runbooks/\ndashboards: https://example.com/d//")
+    assert (values.runbooks, values.dashboards) == ("https://example.com/runbooks", "https://example.com/d")
 
 
 def test_values_do_not_change() -> None:
