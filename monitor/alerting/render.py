@@ -21,6 +21,7 @@ RULES_NOTE = """\
 VALUES_NOTE = """\
 # Every value of the alert rules with its default (docs/alerting.md says how to choose them).
 # Copy what you want to change; `ranking-monitor rules --values my.yaml` renders your rules.
+# An alert that you do not want: `VectorCTRRegression: null`.
 # Durations are whole seconds: 90s, 5m, 1h30m, 7d.
 """
 
@@ -42,7 +43,10 @@ def rules_file(values: Values) -> str:
 
 
 def _group(name: str, values: Values, records: Iterable[Record], alerts: Iterable[Alert]) -> dict[str, Any]:
-    rules = [*map(_record, records), *(_alert(alert, values) for alert in alerts)]
+    rules = [
+        *map(_record, records),
+        *(_alert(alert, values) for alert in alerts if alert.name not in values.left_out),
+    ]
     return {"name": name, "interval": in_words(values.evaluation_interval), "rules": rules}
 
 

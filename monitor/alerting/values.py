@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, ValidationError, model_validator
 
 from monitor.alerting.fields import Address, Block, Bound, Compared, Count, Delay, Name, Number, Share, Span
 from monitor.config import ConfigError, problems, read_yaml
@@ -161,7 +161,12 @@ class CrashLooping(Timing):
 
 
 class Values(Block):
-    """Everything that the rules can be told. The defaults make an empty file valid."""
+    """Everything that the rules can be told. The defaults make an empty file valid.
+
+    An alert that is null is left out; what is recorded for it stays, by its defaults, for the dashboards.
+    """
+
+    _left_out: frozenset[str] = PrivateAttr(default=frozenset())
 
     job: Name = "ranking-monitor"
     """The `job` label of the monitor's targets."""
@@ -211,6 +216,22 @@ class Values(Block):
     """A bound is reached, and the oldest are decided early or forgotten."""
     RankingMonitorCrashLooping: CrashLooping = CrashLooping(for_=0)
     """A replica starts again and again."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _leave_out(cls, given: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(given, dict):
+            return read(given)
+        alerts = {name for name in cls.model_fields if name.startswith(("Vector", "RankingMonitor"))}
+        null = frozenset(name for name in alerts & given.keys() if given[name] is None)
+        values = read({name: value for name, value in given.items() if name not in null})
+        values._left_out = null  # noqa: SLF001 (its own)
+        return values
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """Names of the alerts that are not wanted."""
+        return self._left_out
 
     @model_validator(mode="after")
     def _ranges_hold_samples(self) -> Self:

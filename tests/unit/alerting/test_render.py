@@ -144,6 +144,12 @@ def test_a_variants_judged_share_is_of_what_was_shown_when_the_judged_ones_were(
     assert share["expr"].endswith("} offset 2h > 0)")
 
 
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_an_alert_that_is_null_is_left_out_and_nothing_else(name: str) -> None:
+    found = rules(Values.model_validate({name: None}))
+    assert found == [rule for rule in rules() if rule.get("alert") != name]
+
+
 def test_without_a_label_there_is_only_history() -> None:
     found = rules(Values(label=None))
     assert {rule["labels"]["against"] for rule in found if "against" in rule.get("labels", {})} == {

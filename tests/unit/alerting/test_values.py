@@ -55,6 +55,7 @@ INVALID = {
     "VectorMRRRegression: {min_drop: true}": "VectorMRRRegression.min_drop: must be a number, not true",
     "runbooks: 'https://example.com/{{ evil }}'": 'runbooks: must be an address without "{{"',
     "dashboards: '{{ evil }}'": 'dashboards: must be an address without "{{"',
+    "comparison: null": 'comparison: must be a mapping of keys, not "None"',
     "[]": "must be a mapping of keys, not list",
 }
 
