@@ -123,6 +123,12 @@ def test_the_budget_burns_without_a_yesterday(tmp_path: Path) -> None:
     says(last(found, "VectorNDCGBudgetBurn", speed="fast").summary, text, 71, within=0.1)
 
 
+def test_the_budget_burns_after_days_on_which_nothing_was_judged(tmp_path: Path) -> None:
+    """A share that was 0 says nothing about what is judged now."""
+    found = fired(tmp_path, scraped(turn(Search(ndcg=0.3), Search(judged=0.0))))
+    assert last(found, "VectorNDCGBudgetBurn", speed="fast")
+
+
 def test_the_budget_does_not_burn_by_a_batch_of_late_judgments(tmp_path: Path) -> None:
     """Twice as many impressions are judged as yesterday, and the new ones are bad."""
     found = fired(tmp_path, scraped(turn(Search(judged=0.9, ndcg=0.5), Search(judged=0.4))))
