@@ -177,3 +177,98 @@ def test_restarts_again_and_again_fire(tmp_path: Path) -> None:
 def test_two_restarts_are_silent(tmp_path: Path) -> None:
     started = [0.0] * BEGIN + [BEGIN * 300.0] * 2 + [(BEGIN + 2) * 300.0] * (STEPS - BEGIN - 2)
     assert names(tmp_path, {STARTED: started}) == set()
+
+
+MINUTES, ONSET, BREAK = 105, 30, 80
+"""Scraped by the minute: when the trouble begins, and when a replica is gone for a while."""
+CALM: Samples = {
+    RECORDS: counter([100.0] * MINUTES),
+    LAG: [300.0] * MINUTES,
+    WATERMARK: [i * 60.0 - 60 for i in range(MINUTES)],
+    REJECTED: counter([0.1] * MINUTES),
+    EVICTED: [70.0] * MINUTES,
+    STARTED: [0.0] * MINUTES,
+}
+
+
+def grown(before: float, after: float) -> list[float | str]:
+    return counter([before] * ONSET + [after] * (MINUTES - ONSET))
+
+
+TROUBLES: dict[str, Samples] = {
+    "RankingMonitorNoEvents": {RECORDS: grown(100, 0)},
+    "RankingMonitorLagGrowing": {LAG: grown(1, 3000)},
+    "RankingMonitorWatermarkStuck": {WATERMARK: grown(60, 0)},
+    "RankingMonitorRejectionsHigh": {REJECTED: grown(0.1, 5)},
+    "RankingMonitorEvicting": {EVICTED: grown(0, 40)},
+    "RankingMonitorCrashLooping": {STARTED: [max(0, i - ONSET) // 5 * 300.0 for i in range(MINUTES)]},
+}
+
+
+def by_the_minute(folder: Path, samples: Samples, up: list[float] | None = None) -> list[Fired]:
+    samples = {UP_NAME: up or [1.0] * MINUTES, **samples}
+    return fired(folder, samples, step=60, every=60, group="ranking-monitor")
+
+
+def gap(samples: Samples, minutes: int) -> dict[str, list[float | str]]:
+    """Nothing is scraped for so long."""
+    none = ["stale", *["_"] * (minutes - 1)]
+    return {name: [*some[:BREAK], *none, *some[BREAK + minutes :]] for name, some in samples.items()}
+
+
+def restart(samples: Samples) -> dict[str, list[float | str]]:
+    """One scrape is missing, and then counters begin at 0 again."""
+    after = {
+        name: [*some[:BREAK], *(float(one) - float(some[BREAK]) for one in some[BREAK:])]
+        if "_total" in name
+        else some
+        for name, some in samples.items()
+    }
+    return gap(after, 1)
+
+
+def fires_on(found: list[Fired], name: str) -> bool:
+    """From before the break to the end, without a pause."""
+    minutes = [round(alert.hours * 60) for alert in found if alert.name == name]
+    return minutes[0] < BREAK and minutes == list(range(minutes[0], MINUTES))
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_a_gap_does_not_resolve_what_fires(name: str, tmp_path: Path) -> None:
+    """It is shorter than keep_firing_for, and the trouble is still there after it."""
+    up = [float(not BREAK <= i < BREAK + 14) for i in range(MINUTES)]
+    found = by_the_minute(tmp_path, gap({**CALM, **TROUBLES[name]}, 14), up)
+    assert fires_on(found, name)
+    assert {alert.name for alert in found} == {name, "RankingMonitorDown"}
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_a_restart_does_not_resolve_what_fires(name: str, tmp_path: Path) -> None:
+    found = by_the_minute(tmp_path, restart({**CALM, **TROUBLES[name]}))
+    assert fires_on(found, name)
+    assert {alert.name for alert in found} == {name}
+
+
+@pytest.mark.parametrize("minutes", [2, 12, MINUTES - BREAK])
+def test_a_gap_is_no_trouble(minutes: int, tmp_path: Path) -> None:
+    """Of every series at once, though the replica is up; the longest one lasts to the end."""
+    assert by_the_minute(tmp_path, gap(CALM, minutes)) == []
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_a_series_that_is_missing_is_no_trouble(name: str, tmp_path: Path) -> None:
+    """It alone, from the beginning: a replica that has not counted any yet."""
+    assert by_the_minute(tmp_path, {one: CALM[one] for one in CALM.keys() - TROUBLES[name].keys()}) == []
+
+
+def test_a_restart_is_no_trouble(tmp_path: Path) -> None:
+    """The held impressions and what came in meanwhile are read within minutes."""
+    since = [i - BREAK for i in range(MINUTES)]
+    behind: Samples = {
+        RECORDS: counter([100.0] * BREAK + [2000.0] * 5 + [100.0] * (MINUTES - BREAK - 5)),
+        REJECTED: counter([0.5] * MINUTES),
+        LAG: [300.0 + (max(0, 60_000 - 12_000 * i) if i >= 0 else 0) for i in since],
+        WATERMARK: [60.0 * (i + BREAK - 1 - (max(0, 30 - 6 * i) if i >= 0 else 0)) for i in since],
+        STARTED: [BREAK * 60.0 if i >= 0 else 0.0 for i in since],
+    }
+    assert by_the_minute(tmp_path, restart({**CALM, **behind})) == []

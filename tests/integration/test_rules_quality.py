@@ -163,6 +163,18 @@ def test_a_gap_does_not_resolve_what_fires(tmp_path: Path) -> None:
     assert hours[0] < gap[0] * 12
 
 
+def test_a_gap_does_not_resolve_a_budget_that_burns(tmp_path: Path) -> None:
+    """Longer than the short ranges, so that there is nothing to compare, but not than keep_firing_for."""
+    budget = {"fast": {"short": "15m"}, "slow": {"long": "2h"}, "keep_firing_for": "70m"}
+    values = Values.model_validate(SHORT | {"VectorNDCGBudgetBurn": budget})
+    gap, end = (1.5, 2.25), 3.0
+    found = fired(tmp_path, scraped(lambda _, __: Search(ndcg=0.35), gaps=[gap], hours=end), values)
+    for speed in ("fast", "slow"):
+        hours = [round(a.hours * 12) for a in found if a.labels.get("speed") == speed]
+        assert hours == list(range(hours[0], int(end * 12)))
+        assert hours[0] < gap[0] * 12
+
+
 def test_what_fired_ends_after_the_trouble(tmp_path: Path) -> None:
     def story(hour: float, _: str) -> Search:
         return Search(ndcg=0.6 if TROUBLE <= hour < TROUBLE + 0.4 else 0.8)
