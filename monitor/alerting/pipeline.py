@@ -96,6 +96,8 @@ def _watermark_stuck(values: Values) -> Alert:
         + lines(
             f"time() - {reached} > {timing.max_delay}",
             f"and delta({reached}[{in_words(timing.range)}]) < {timing.min_speed * timing.range:g}",
+            # A restart reads again what is still needed: event time goes back, and is on its way.
+            f"unless resets({reached}[{in_words(timing.range)}]) > 0",
         )
         + "\n)",
         timing=timing,

@@ -261,14 +261,15 @@ def test_a_series_that_is_missing_is_no_trouble(name: str, tmp_path: Path) -> No
     assert by_the_minute(tmp_path, {one: CALM[one] for one in CALM.keys() - TROUBLES[name].keys()}) == []
 
 
-def test_a_restart_is_no_trouble(tmp_path: Path) -> None:
-    """The held impressions and what came in meanwhile are read within minutes."""
+@pytest.mark.parametrize("speed", [2, 6])
+def test_a_restart_is_no_trouble(speed: int, tmp_path: Path) -> None:
+    """The held impressions and what came in meanwhile are read, event time going back and catching up."""
     since = [i - BREAK for i in range(MINUTES)]
     behind: Samples = {
         RECORDS: counter([100.0] * BREAK + [2000.0] * 5 + [100.0] * (MINUTES - BREAK - 5)),
         REJECTED: counter([0.5] * MINUTES),
         LAG: [300.0 + (max(0, 60_000 - 12_000 * i) if i >= 0 else 0) for i in since],
-        WATERMARK: [60.0 * (i + BREAK - 1 - (max(0, 30 - 6 * i) if i >= 0 else 0)) for i in since],
+        WATERMARK: [60.0 * (i + BREAK - 1 - (max(0, 30 - speed * i) if i >= 0 else 0)) for i in since],
         STARTED: [BREAK * 60.0 if i >= 0 else 0.0 for i in since],
     }
     assert by_the_minute(tmp_path, restart({**CALM, **behind})) == []
