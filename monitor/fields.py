@@ -58,7 +58,7 @@ def _file(path: Path) -> Path:
     return path
 
 
-def _number(value: Any) -> Any:
+def number(value: Any) -> Any:
     """A number is not in quotes and not a boolean; a variable has no other form than text."""
     # pydantic makes a line of a ValueError, not of a TypeError.
     if isinstance(value, bool):
@@ -74,7 +74,7 @@ def _truth(value: Any) -> Any:
     return value
 
 
-_Number = BeforeValidator(_number)
+_Number = BeforeValidator(number)
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), _Number]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), _Number]
 Count = Annotated[int, Field(ge=1), _Number]

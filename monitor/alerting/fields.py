@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSe
 
 from monitor.config import LabelName, Section
 from monitor.durations import in_words
+from monitor.fields import number
 from monitor.metrics import UNIT_BUCKETS
 
 UNITS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
@@ -23,7 +24,7 @@ def _seconds(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     if isinstance(value, str) and re.fullmatch(r"(\d+[wdhms])+", value):
-        return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)([wdhms])", value))
+        return sum(int(count) * UNITS[unit] for count, unit in re.findall(r"(\d+)([wdhms])", value))
     raise ValueError(f'must be a duration in whole seconds such as 30s, 5m, 1h30m or 7d, not "{value}"')
 
 
@@ -37,13 +38,6 @@ def _bound(bound: float) -> float:
     if bound not in UNIT_BUCKETS[:-1]:
         raise ValueError(f"must be a bound of the histograms below 1: 0.0, 0.1 .. 0.9, not {bound}")
     return bound
-
-
-def _number(value: Any) -> Any:
-    """YAML's true is a 1 to Python."""
-    if isinstance(value, bool):
-        raise ValueError(f"must be a number, not {str(value).lower()}")  # noqa: TRY004 (pydantic wants it)
-    return value
 
 
 def _not_ours(name: str) -> str:
@@ -61,9 +55,9 @@ def _address(text: str) -> str:
 
 Delay = Annotated[int, BeforeValidator(_seconds), PlainSerializer(in_words, return_type=str)]
 Span = Annotated[Delay, AfterValidator(_not_zero)]
-Share = Annotated[float, BeforeValidator(_number), Field(gt=0, lt=1)]
-Number = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, BeforeValidator(_number), Field(ge=1)]
+Share = Annotated[float, BeforeValidator(number), Field(gt=0, lt=1)]
+Number = Annotated[float, BeforeValidator(number), Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, BeforeValidator(number), Field(ge=1)]
 Bound = Annotated[float, AfterValidator(_bound)]
 Address = Annotated[str, Field(min_length=1), AfterValidator(_address)]
 Compared = Annotated[LabelName, AfterValidator(_not_ours)]
