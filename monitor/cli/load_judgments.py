@@ -12,7 +12,8 @@ import typer
 from monitor.cli.errors import UserError
 from monitor.cli.topics import topic_given
 from monitor.config import KafkaConfig, load
-from monitor.evaluation.qrels import InputError, read_qrels
+from monitor.evaluation.files.inputs import InputError
+from monitor.evaluation.files.qrels import read_qrels
 from monitor.events import Judgment, Rejected, decode, judgment_key
 from monitor.sources.producing import producing
 

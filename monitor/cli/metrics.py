@@ -7,7 +7,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from monitor.metrics import METRICS, parse
+from monitor.metrics import METRICS, named
 
 
 def metrics(
@@ -15,7 +15,7 @@ def metrics(
 ) -> None:
     """List the metrics, or explain one of them."""
     if name is not None:
-        print(parse(name).metric.doc)
+        print(named(name).doc)
     else:
         table = Table("metric", "parameters", "needs", "what it is", box=box.SIMPLE_HEAD)
         for metric in METRICS.values():

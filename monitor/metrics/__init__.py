@@ -12,6 +12,7 @@ from monitor.metrics.registry import (
     Need,
     Reads,
     metric,
+    named,
     parse,
 )
 from monitor.metrics.spec import MetricError, UnknownMetric
@@ -43,5 +44,6 @@ __all__ = [
     "impression",
     "judged_batch",
     "metric",
+    "named",
     "parse",
 ]

@@ -1,7 +1,8 @@
 """Rankings side by side: the padded arrays that every kernel works on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -28,7 +29,8 @@ class Batch:
     grades: Floats | None = None
     """(n, depth) the grade at each rank; NaN where unjudged, and in the padding."""
     ideal: Floats | None = None
-    """(n, m) all judged grades of the row's query, retrieved or not, highest first, padded with 0."""
+    """(n, m) all judged grades of the row's query, retrieved or not, highest first, padded with 0; one
+    below 0 is worth no more than that."""
     relevant: Ints | None = None
     """(n,) how many judgments of the query have a grade above 0."""
     targets: Ints | None = None
@@ -99,19 +101,56 @@ def judged_batch(
     """
     if judged is None:
         judged = [[grade for grade in row if grade is not None] for row in rankings]
+    lengths = lengths_of(rankings)
+    grades = (np.nan if grade is None else grade for grade in chain.from_iterable(rankings))
+    ideal, relevant = best_order(chain.from_iterable(judged), lengths_of(judged))
+    numbered = None
+    if targets is not None:
+        numbered = padded(chain.from_iterable(targets), lengths_of(targets), 0).astype(np.int64)
     return Batch(
-        lengths=np.array([len(row) for row in rankings], dtype=np.int64),
-        grades=_padded([[np.nan if grade is None else grade for grade in row] for row in rankings], np.nan),
-        ideal=_padded([sorted(row, reverse=True) for row in judged], 0.0),
-        relevant=np.array([sum(grade > 0 for grade in row) for row in judged], dtype=np.int64),
-        targets=None if targets is None else _padded(targets, 0).astype(np.int64),
+        lengths=lengths,
+        grades=padded(grades, lengths, np.nan),
+        ideal=ideal,
+        relevant=relevant,
+        targets=numbered,
         relevant_targets=None if relevant_targets is None else np.array(relevant_targets, dtype=np.int64),
         embeddings=embeddings,
     )
 
 
-def _padded(rows: Sequence[Sequence[float]], padding: float) -> Floats:
-    matrix = np.full((len(rows), max(map(len, rows), default=0)), padding)
-    for row, values in zip(matrix, rows, strict=True):
-        row[: len(values)] = values
+def lengths_of(rows: Sequence[Sized]) -> Ints:
+    """Return how long each row is."""
+    return np.fromiter(map(len, rows), np.int64, len(rows))
+
+
+def padded(values: Floats | Iterable[float], lengths: Ints, padding: float) -> Floats:
+    """Lay values that come one after the other into rows of these lengths, padded on the right.
+
+    >>> padded([1, 2, 3], np.array([2, 0, 1]), 0.0)
+    array([[1., 2.],
+           [0., 0.],
+           [3., 0.]])
+    """
+    shape = len(lengths), int(lengths.max(initial=0))
+    flat = values if isinstance(values, np.ndarray) else np.fromiter(values, np.float64, int(lengths.sum()))
+    if flat.size == shape[0] * shape[1]:  # all are of one length
+        return flat.reshape(shape)
+    matrix = np.full(shape, padding)
+    matrix[np.arange(shape[1]) < lengths[:, np.newaxis]] = flat
     return matrix
+
+
+def best_order(grades: Iterable[float], judged: Ints) -> tuple[Floats, Ints]:
+    """Return a batch's `ideal` and `relevant`, from the grades of its queries and how many each has.
+
+    A grade below 0 gains as little as the padding, and stands as 0 among it.
+
+    >>> best_order([0, 2, -1, 1], np.array([3, 1]))
+    (array([[2., 0., 0.],
+           [1., 0., 0.]]), array([1, 1]))
+    """
+    worst_first = padded(grades, judged, 0.0)
+    np.fmax(worst_first, 0.0, out=worst_first)
+    worst_first.sort(axis=1)
+    ideal = np.ascontiguousarray(worst_first[:, ::-1])
+    return ideal, np.count_nonzero(ideal, axis=1)

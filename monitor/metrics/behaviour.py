@@ -30,6 +30,30 @@ def ctr(batch: Batch, k: int | None) -> Floats:
     return whether_any(require(batch.clicks, "clicks")[:, :k])
 
 
+@metric("position_ctr", need=Need.CLICKS)
+def position_ctr(batch: Batch, k: int) -> Floats:
+    """Whether the document at rank k was clicked; its mean is what textbooks call CTR@k.
+
+    Definition: 1 if rank k was clicked, otherwise 0; so the mean is the clicks at rank k / the impressions
+    at least k long.
+    Range: 0 or 1.
+    Edge cases: undefined, so not observed, where the ranking is shorter than k, as an empty one always is;
+    several clicks count once; there is no value without a k.
+    Reference: the click-through rate by rank of Joachims et al. 2005, Accurately Interpreting Clickthrough
+    Data.
+
+    >>> import numpy as np
+    >>> from monitor.metrics import Batch, parse
+    >>> clicks = np.array([[True, False], [False, True], [True, False]])
+    >>> batch = Batch(lengths=np.array([2, 2, 1]), clicks=clicks)
+    >>> parse("position_ctr@1").score(batch), parse("position_ctr@2").score(batch)
+    (array([1., 0., 1.]), array([ 0.,  1., nan]))
+    """
+    # Sliced, not indexed: a batch may be shallower than k.
+    clicked = whether_any(require(batch.clicks, "clicks")[:, k - 1 : k])
+    return np.where(batch.lengths >= k, clicked, np.nan)
+
+
 @metric("click_mrr", need=Need.CLICKS)
 def click_mrr(batch: Batch, k: int | None) -> Floats:
     """Reciprocal rank of the highest click.

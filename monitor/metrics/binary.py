@@ -3,13 +3,13 @@
 import numpy as np
 
 from monitor.metrics.arrays import counts, hits, ranks, ratio, reciprocal_rank, whether_any
-from monitor.metrics.batch import Batch, Floats, require
+from monitor.metrics.batch import Batch, Bools, Floats, require
 from monitor.metrics.registry import Need, metric
 
 RECALL_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
-@metric("mrr", need=Need.JUDGMENTS, aliases=("rr",))
+@metric("mrr", need=Need.JUDGMENTS, aliases=("rr", "recip_rank"))
 def mrr(batch: Batch, k: int | None) -> Floats:
     """Reciprocal rank of the first relevant document; its mean over impressions is the MRR.
 
@@ -42,7 +42,7 @@ def recall(batch: Batch, k: int | None) -> Floats:
     return ratio(counts(hits(batch, k)), require(batch.relevant, "relevant"))
 
 
-@metric("precision", need=Need.JUDGMENTS)
+@metric("precision", need=Need.JUDGMENTS, aliases=("p",))
 def precision(batch: Batch, k: int | None) -> Floats:
     """Share of the first k ranks that hold a relevant document.
 
@@ -93,8 +93,7 @@ def ap(batch: Batch, k: int | None) -> Floats:
     array([0.556])
     """
     found = hits(batch, k)
-    precisions = np.cumsum(found, axis=1) / ranks(found.shape[1])
-    return ratio(np.vecdot(precisions, found), require(batch.relevant, "relevant"))
+    return ratio(np.vecdot(precision_by_rank(found), found), require(batch.relevant, "relevant"))
 
 
 @metric("success", need=Need.JUDGMENTS, aliases=("hit",))
@@ -166,17 +165,26 @@ def iprec11(batch: Batch) -> Floats:
     >>> parse("iprec11").score(judged_batch([[1, 0, 0, 1]])).round(3)
     array([0.773])
     """
+    scores: Floats = interpolated_precision(batch).sum(axis=1) / len(RECALL_LEVELS)
+    return scores
+
+
+def interpolated_precision(batch: Batch) -> Floats:
+    """Return the interpolated precision of each row at each of the recall levels, (n, 11)."""
     found = hits(batch, None)
     total = require(batch.relevant, "relevant")
+    best_from_here = np.zeros((len(batch), found.shape[1] + 1))
+    best_from_here[:, :-1] = np.maximum.accumulate(precision_by_rank(found)[:, ::-1], axis=1)[:, ::-1]
     so_far = np.cumsum(found, axis=1)
-    precisions = so_far / ranks(found.shape[1])
-    best_from_here = np.maximum.accumulate(precisions[:, ::-1], axis=1)[:, ::-1]
-    none_deeper = np.zeros((len(batch), 1))
-    best_from_here = np.concatenate((best_from_here, none_deeper), axis=1)
     rows = np.arange(len(batch))
-    scores = np.zeros(len(batch))
-    for level in RECALL_LEVELS:
+    levels = np.empty((len(batch), len(RECALL_LEVELS)))
+    for column, level in enumerate(RECALL_LEVELS):
         needed = np.floor(level * total + 0.9)
-        reached = counts(so_far < needed[:, np.newaxis])
-        scores += best_from_here[rows, reached]
-    return scores / len(RECALL_LEVELS)
+        levels[:, column] = best_from_here[rows, counts(so_far < needed[:, np.newaxis])]
+    return levels
+
+
+def precision_by_rank(found: Bools) -> Floats:
+    """Return the precision at each rank, (n, depth), of rankings whose hits are True."""
+    precisions: Floats = np.cumsum(found, axis=1) / ranks(found.shape[1])
+    return precisions

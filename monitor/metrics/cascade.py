@@ -49,7 +49,27 @@ def err(
     array([0.625])
     """
     grades = np.fmin(np.fmax(require(batch.grades, "grades")[:, :k], 0.0), max_grade)
-    satisfied = np.exp2(grades - max_grade) - 2.0**-max_grade
+    return _expected_reciprocal_rank(np.exp2(grades - max_grade) - 2.0**-max_grade)
+
+
+@metric("err_given", need=Need.JUDGMENTS)
+def err_given(batch: Batch, k: int | None) -> Floats:
+    """Expected reciprocal rank where each grade is the probability itself that the document satisfies.
+
+    Definition: sum over the first k ranks of 1 / rank * R(rank) * product of 1 - R over the ranks above,
+    with R = the grade, such as a click or purchase rate.
+    Range: 0 to 1; 1 is a document at rank 1 that satisfies for certain.
+    Edge cases: a grade above 1 counts as 1; unjudged and negative count as 0; an empty ranking gives 0.
+    Reference: Chapelle et al. 2009, Expected Reciprocal Rank for Graded Relevance, with R given.
+
+    >>> from monitor.metrics import judged_batch, parse
+    >>> parse("err_given@2").score(judged_batch([[0.5, 0.5]]))
+    array([0.625])
+    """
+    return _expected_reciprocal_rank(np.fmin(np.fmax(require(batch.grades, "grades")[:, :k], 0.0), 1.0))
+
+
+def _expected_reciprocal_rank(satisfied: Floats) -> Floats:
     reached = np.ones_like(satisfied)
     np.cumprod(1.0 - satisfied[:, :-1], axis=1, out=reached[:, 1:])
     scores: Floats = np.vecdot(satisfied * reached, 1.0 / ranks(satisfied.shape[1]))

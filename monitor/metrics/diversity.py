@@ -150,5 +150,9 @@ def _cosines(directions: Floats) -> Floats:
 def _directions(vectors: NDArray[Any]) -> Floats:
     """Return the vectors at length 1; a zero vector stays zero."""
     exact = vectors.astype(np.float64)
+    if vectors.dtype != np.float32:  # whose squares always fit
+        # In units of a power of 2 near a row's largest number no square overflows, nor do all vanish.
+        _, exponents = np.frexp(np.abs(exact).max(axis=1, initial=0.0))
+        exact /= np.ldexp(0.5, exponents)[:, np.newaxis]
     norms = np.sqrt(np.vecdot(exact, exact))
     return exact / np.where(norms > 0, norms, 1.0)[:, np.newaxis]

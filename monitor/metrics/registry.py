@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -58,6 +58,8 @@ class Metric:
     family: str
     """The name of its Prometheus histogram."""
     takes_k: bool
+    needs_k: bool
+    """There is no value without a cut-off."""
     reads: Reads
     params: Mapping[str, Parameter] = field(repr=False)
     uses: frozenset[str]
@@ -129,9 +131,10 @@ def metric(
 ) -> Callable[[AnyKernel], AnyKernel]:
     """Declare a kernel as a metric.
 
-    A kernel is a function of a batch, of `k` if the metric has a cut-off, and of keyword-only parameters; it
-    returns one float a row, NaN where the metric is undefined. Metrics that wait for judgments are taken to
-    be of relevance, and get the parameters of all such metrics, unless they say otherwise.
+    A kernel is a function of a batch, of `k` if the metric has a cut-off (an `int` if it cannot do without,
+    else `int | None`), and of keyword-only parameters; it returns one float a row, NaN where the metric is
+    undefined. Metrics that wait for judgments are taken to be of relevance, and get the parameters of all
+    such metrics, unless they say otherwise.
     """
     if of_relevance is None:
         of_relevance = need is Need.JUDGMENTS
@@ -145,6 +148,7 @@ def metric(
             buckets=buckets,
             family=family or f"vector_{name}_avg",
             takes_k="k" in inspect.signature(kernel).parameters,
+            needs_k=get_type_hints(kernel).get("k") is int,
             reads=reads,
             params={**parameters_of(kernel), **(RELEVANCE_PARAMETERS if of_relevance else {})},
             uses=frozenset(uses),
@@ -164,18 +168,35 @@ def parse(text: str) -> Measure:
     ('ap@100', 'ndcg(gain=exponential)@10')
     """
     spec = read_spec(text)
-    found = METRICS.get(ALIASES.get(spec.name, spec.name))
-    if found is None:
-        raise UnknownMetric(_unknown_metric(text.strip(), spec.name))
+    found = _named(spec, text)
     if spec.k is not None and not found.takes_k:
         bare = text.rpartition("@")[0].strip()
         raise MetricError(f"metric {quote(text)}: {found.name} takes no k; write {quote(bare)}")
+    if spec.k is None and found.needs_k:
+        example = quote(f"{text.strip()}@1")
+        raise MetricError(f"metric {quote(text)}: k is missing, a whole number, 1 or more; write {example}")
     values = _values(found, spec, text)
     return Measure(
         found,
         spec.k,
         tuple((name, values[name]) for name, known in found.params.items() if values[name] != known.default),
     )
+
+
+def named(text: str) -> Metric:
+    """Return the metric that a text names, whatever its cut-off and parameters, and without those it needs.
+
+    >>> named("map@100").name, named("err").name
+    ('ap', 'err')
+    """
+    return _named(read_spec(text), text)
+
+
+def _named(spec: Spec, text: str) -> Metric:
+    found = METRICS.get(ALIASES.get(spec.name, spec.name))
+    if found is None:
+        raise UnknownMetric(_unknown_metric(text.strip(), spec.name))
+    return found
 
 
 def _values(found: Metric, spec: Spec, text: str) -> dict[str, Value]:

@@ -4,13 +4,15 @@ import json
 import re
 from typing import NamedTuple
 
+from monitor.mistakes import Mistake
+
 _SPEC = re.compile(
     r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<arguments>[^()]*)\))?\s*(?:@\s*(?P<k>[^()@]*?))?\s*", re.ASCII
 )
 _CUT_OFF = re.compile(r"[0-9]{1,9}")
 
 
-class MetricError(ValueError):
+class MetricError(Mistake, ValueError):
     """A metric that a user wrote and that cannot be; its text is one line for the user."""
 
 

@@ -50,9 +50,16 @@ def rbp(case: Case, k: int, p: float) -> float:
 
 
 def err(case: Case, k: int, max_grade: float) -> float:
+    return _cascade([(2 ** min(grade, max_grade) - 1) / 2**max_grade for grade in case.grades[:k]])
+
+
+def err_given(case: Case, k: int) -> float:
+    return _cascade([min(grade, 1) for grade in case.grades[:k]])
+
+
+def _cascade(probabilities: list[float]) -> float:
     score, still_reading = 0.0, 1.0
-    for rank, grade in enumerate(case.grades[:k], 1):
-        stops = (2 ** min(grade, max_grade) - 1) / 2**max_grade
+    for rank, stops in enumerate(probabilities, 1):
         score += still_reading * stops / rank
         still_reading *= 1 - stops
     return score
@@ -120,6 +127,12 @@ def alpha_ndcg(case: Case, k: int, alpha: float) -> float:
 
 def clicked_ranks(case: Case, k: int | None = None) -> list[int]:
     return [rank for rank, key in enumerate(case.ranking[:k], 1) if key in case.clicked]
+
+
+def position_ctr(case: Case, k: int) -> float:
+    if len(case.ranking) < k:
+        return NOTHING
+    return float(case.ranking[k - 1] in case.clicked)
 
 
 def satisfied(case: Case) -> float:

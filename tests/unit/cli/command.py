@@ -1,5 +1,7 @@
 """The command as a user calls it, within the test's process: exit code, output and messages."""
 
+import os
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -21,10 +23,9 @@ class Command:
         self._monkeypatch = monkeypatch
         self._capsys = capsys
         monkeypatch.setenv("COLUMNS", "200")
-        # The process of the tests goes on, and collects its garbage and logs as before. The package has the
-        # command under the name of its module.
-        monkeypatch.setattr(sys.modules["monitor.cli.replay"], "ease_garbage_collection", lambda: None)
-        monkeypatch.setattr(sys.modules["monitor.cli.demo"], "set_up", lambda _: None)
+        # The process of the tests goes on, and collects its garbage and logs as before.
+        monkeypatch.setattr("monitor.cli.replay.ease_garbage_collection", lambda: None)
+        monkeypatch.setattr("monitor.cli.demo.set_up", lambda _: None)
 
     def __call__(self, *arguments: object) -> Finished:
         self._monkeypatch.setattr(sys, "argv", ["ranking-monitor", *map(str, arguments)])
@@ -34,3 +35,14 @@ class Command:
         code = ended.value.code
         assert isinstance(code, int)
         return Finished(code, *self._capsys.readouterr())
+
+
+def in_ascii(*arguments: object) -> subprocess.CompletedProcess[bytes]:
+    """Call the command in a process of its own whose standard output has ASCII only."""
+    return subprocess.run(
+        [sys.executable, "-m", "monitor.cli", *map(str, arguments)],
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )

@@ -19,6 +19,10 @@ COMMANDS = [
     "replay",
     "simulate",
     "load-judgments",
+    "evaluate",
+    "compare",
+    "score",
+    "agreement",
     "check-config",
     "schema",
     "metrics",
@@ -60,10 +64,10 @@ def test_every_command_explains_itself(command, name):
 
 
 def test_an_unknown_command_is_a_mistake_of_the_user(command):
-    assert command("evalute") == (
+    assert command("frobnicate") == (
         2,
         "",
-        "ranking-monitor: No such command 'evalute'; see 'ranking-monitor --help'\n",
+        "ranking-monitor: No such command 'frobnicate'; see 'ranking-monitor --help'\n",
     )
 
 
@@ -92,7 +96,7 @@ def test_a_command_that_ends_itself_has_its_exit_code(command, monkeypatch, erro
     def schema():
         raise error
 
-    monkeypatch.setattr(sys.modules["monitor.cli.schema"].events, "schema", schema)
+    monkeypatch.setattr("monitor.cli.schema.events.schema", schema)
     assert command("schema") == (code, "", "")
 
 
@@ -160,7 +164,9 @@ def test_every_metric_is_listed(command):
     assert {name + ("@k" if metric.takes_k else "") for name, metric in METRICS.items()} <= listed
 
 
-@pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "map", "ndcg(gain=exponential)@10"])
+@pytest.mark.parametrize(
+    "name", ["ndcg", "ndcg@10", "map", "ndcg(gain=exponential)@10", "err", "position_ctr"]
+)
 def test_a_metric_is_explained_by_any_of_its_names(command, name):
     shown = command("metrics", name)
     assert shown.code == 0
@@ -218,3 +224,22 @@ def test_passwords_are_not_shown_only_where_they_stand(command, tmp_path):
     shown = command("check-config", path, "--show")
     assert str(secret) in shown.out
     assert "sesame" not in shown.out
+
+
+@pytest.mark.parametrize(
+    ("asked", "not_needed"),
+    [
+        ("evaluate", ["pydantic_settings", "aiokafka", "starlette", "scipy", "monitor.config"]),
+        ("metrics", ["pydantic_settings", "aiokafka", "starlette", "scipy"]),
+        ("run", ["scipy", "nltk", "plotly", "matplotlib", "monitor.evaluation", "monitor.alerting"]),
+    ],
+)
+def test_a_command_imports_nothing_that_it_does_not_use(asked, not_needed):
+    code = (
+        f"import sys; sys.argv = ['ranking-monitor', '{asked}', '--help']\n"
+        "from monitor.cli import main\n"
+        "try: main()\n"
+        f"finally: print([name for name in {not_needed} if name in sys.modules], file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr == "[]\n"

@@ -1,7 +1,7 @@
 """load-judgments: what is sent for a file, and mistakes told before anything is sent."""
 
 import json
-import sys
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -17,7 +17,7 @@ def sent(command, monkeypatch):
     async def send(settings, topic, records):
         calls.append((topic, records))
 
-    module = sys.modules["monitor.cli.load_judgments"]
+    module = import_module("monitor.cli.load_judgments")
     monkeypatch.setattr(module, "send", send)
     monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: 1_767_225_600.0))
     return calls

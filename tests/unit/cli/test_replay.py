@@ -58,6 +58,17 @@ def test_the_summary_has_the_mean_of_every_metric_for_every_label_set(command, e
         assert row in found
 
 
+def test_the_summary_has_the_clicks_by_rank_over_the_impressions_that_reach_it(command, tmp_path):
+    path = tmp_path / "events.jsonl"
+    shown = [impression("i", 0, "abc"), impression("j", 1, "ab"), click("i", 4, "b"), click("j", 5, "a")]
+    other = [impression("k", 2, "a", labels={"variant": "x"})]
+    path.write_text("".join(json.dumps(event) + "\n" for event in shown + other))
+    found = rows(command("replay", path))
+    assert ["variant", "@1", "@2", "@3"] in found
+    assert ["position_ctr", "unknown", "0.5000", "0.5000", "0.0000"] in found
+    assert ["position_ctr", "x", "0.0000"] in found
+
+
 def test_many_label_sets_are_cut_to_the_busiest_and_nothing_is_wrapped(command, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     path, longest = tmp_path / "events.jsonl", "a-variant-with-a-name-" + 80 * "x"
@@ -160,6 +171,12 @@ def test_a_damaged_file_is_a_mistake_of_the_user(command, events, tmp_path):
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(f'ranking-monitor: "{packed}" is damaged after line ')
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--metrics-out", "--windows-out"])
+def test_a_command_that_fails_leaves_no_empty_file(command, tmp_path, option):
+    assert command("replay", tmp_path / "none.jsonl", option, tmp_path / "out").code == 2
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("option", ["--metrics-out", "--windows-out"])

@@ -1,7 +1,6 @@
 """The command: files that repeat, and mistakes answered in one line."""
 
 import gzip
-import sys
 import time
 from collections import Counter
 
@@ -27,7 +26,7 @@ def written(monkeypatch):
         calls.append((config, topics))
         return Counter()
 
-    monkeypatch.setattr(sys.modules["monitor.cli.simulate"], "write_kafka", write_kafka)
+    monkeypatch.setattr("monitor.cli.simulate.write_kafka", write_kafka)
     return calls
 
 

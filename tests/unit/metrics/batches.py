@@ -21,7 +21,8 @@ SPECS = (
     *(
         name + REQUIRED.get(name, "") + cut_off
         for name, metric in METRICS.items()
-        for cut_off in (("", "@1", "@3", "@50") if metric.takes_k else ("",))
+        for cut_off in ("", "@1", "@3", "@50")
+        if (metric.takes_k or not cut_off) and (cut_off or not metric.needs_k)
     ),
     *VARIANTS,
 )

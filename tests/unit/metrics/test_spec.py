@@ -33,6 +33,7 @@ MESSAGES = {
     "abandonment@10": 'metric "abandonment@10": abandonment takes no k; write "abandonment"',
     "r_precision(undefined=skip)@5": 'metric "r_precision(undefined=skip)@5": r_precision takes no k;'
     ' write "r_precision(undefined=skip)"',
+    "position_ctr": 'metric "position_ctr": k is missing, a whole number, 1 or more; write "position_ctr@1"',
     "ndcg@0": 'metric "ndcg@0": k must be a whole number, 1 or more, not "0"',
     "ndcg@-1": 'metric "ndcg@-1": k must be a whole number, 1 or more, not "-1"',
     "ndcg@1.5": 'metric "ndcg@1.5": k must be a whole number, 1 or more, not "1.5"',
@@ -75,6 +76,8 @@ def test_a_very_long_text_is_shown_in_part():
         "ndcg()@10": "ndcg@10",
         "hit@5": "success@5",
         "rr": "mrr",
+        "recip_rank": "mrr",
+        "p@10": "precision@10",
         "rbp(p=0.80)": "rbp",
         "rbp(p=.5)": "rbp(p=0.5)",
         "err(max_grade=4.0)@10": "err(max_grade=4)@10",

@@ -1,0 +1,1 @@
+"""Comparing systems: the numbers, and how they are shown."""

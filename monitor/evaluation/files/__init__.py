@@ -1,0 +1,1 @@
+"""Files: runs, judgments and passages, as people keep them."""

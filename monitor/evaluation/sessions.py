@@ -1,0 +1,186 @@
+"""What users did, over recorded events: the daemon's join and kernels, without its deadlines."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+import numpy as np
+
+from monitor.evaluation.files.inputs import lines, opened
+from monitor.evaluation.latency import Latency, latency_of
+from monitor.events import Click, Dwell, Event, Impression, Outcome, Rejected, decode
+from monitor.metrics import Bools, Floats, Measure, MetricError, Need, parse
+from monitor.stream import intake
+from monitor.stream.deciding import MAX_BATCH
+from monitor.stream.join import KINDS, Held, Task
+from monitor.stream.judgments import JudgmentTable
+from monitor.stream.plan import Column, Plan, Stage
+from monitor.stream.score import score
+
+Recorded: TypeAlias = Event | Mapping[str, Any] | bytes
+
+SESSION_MEASURES = tuple(
+    "ctr@1 ctr@3 ctr@5 ctr@10 position_ctr@1 position_ctr@2 position_ctr@3 position_ctr@5 position_ctr@10 "
+    "click_mrr@10 abandonment outcome_success dwell_seconds satisfied click_depth scroll_depth".split()
+)
+
+
+class Mean(NamedTuple):
+    """The mean over the impressions that have a value, and how many those are."""
+
+    mean: float | None
+    """`None` where no impression has one."""
+    samples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """What recorded events say, and how every one of them ended."""
+
+    impressions: int
+    sessions: int
+    """Impressions that share a `session_id` are one session; an impression without one is a session."""
+    with_clicks: int
+    """Sessions in which anything that was shown was clicked."""
+    means: dict[str, Mean]
+    """By the measure as it was asked for."""
+    latency: Latency | None
+    """`None` where no impression tells its latency."""
+    fates: Counter[tuple[str, str]]
+    """How many events of a type ended how: impressions `settled` or `duplicate`, interactions `joined`,
+    `duplicate` or `unmatched`, judgments `unused`."""
+    rejected: Counter[str]
+    """How many records are no events, by reason."""
+
+    @property
+    def without_clicks(self) -> int:
+        return self.sessions - self.with_clicks
+
+    def aggregate(self) -> dict[str, float | None]:
+        """Return the mean of each measure; `None` where no impression has a value."""
+        return {name: found.mean for name, found in self.means.items()}
+
+
+def evaluate_sessions(
+    events: Path | str | Iterable[Recorded], measures: Iterable[str] = SESSION_MEASURES
+) -> Sessions:
+    """Evaluate what users did: over a file of events, JSON lines as for `replay`, or over events themselves.
+
+    Whatever was recorded belongs: there is no attribution time, no lateness, no clock, and the order of the
+    events does not matter. For the rest it is the daemon's join: of two impressions with one id the first
+    counts, an interaction counts once, and not at all where its impression is missing or did not show what
+    it names. Judgments are not used; `evaluate` is for those.
+
+    >>> shown = {"type": "impression", "query_id": "q", "ranked": ["a", "b"], "ts": 0}
+    >>> found = evaluate_sessions([
+    ...     {"type": "click", "impression_id": "1", "position": 2, "ts": 7},
+    ...     {**shown, "impression_id": "1", "latency_seconds": 0.2},
+    ...     {**shown, "impression_id": "2", "ranked": ["a"]},
+    ... ])
+    >>> found.means["ctr@1"], found.means["ctr@10"], found.means["position_ctr@2"]
+    (Mean(mean=0.0, samples=2), Mean(mean=0.5, samples=2), Mean(mean=1.0, samples=1))
+    >>> found.sessions, found.with_clicks, found.without_clicks
+    (2, 1, 1)
+    """
+    asked = {text.strip(): _measure(text) for text in measures}
+    stage = Stage(
+        delay=0.0,
+        columns=tuple(Column(measure, measure.metric.family, ()) for measure in asked.values()),
+        first_column=0,
+        decides_clicks=True,
+        maturity=None,
+    )
+    recording = _Recording(stage)
+    recording.take(events)
+    held, values, clicked = recording.decide(stage)
+    session_of = recording.session_of
+    return Sessions(
+        impressions=len(held),
+        sessions=len(set(session_of.values())),
+        with_clicks=len({session_of[h.id] for h, any_click in zip(held, clicked, strict=True) if any_click}),
+        means={name: _mean(column) for name, column in zip(asked, values.T, strict=True)},
+        latency=latency_of(np.array([h.latency for h in held])),
+        fates=recording.fates,
+        rejected=recording.rejected,
+    )
+
+
+class _Recording:
+    """The events of a recording, joined."""
+
+    def __init__(self, stage: Stage) -> None:
+        uses = frozenset().union(*(column.measure.metric.uses for column in stage.columns))
+        self._plan = Plan((stage,), math.inf, positions=0, keeps_embeddings="embeddings" in uses)
+        self._task = Task(self._plan)
+        self.session_of: dict[int, str | int] = {}
+        self.fates: Counter[tuple[str, str]] = Counter()
+        self.rejected: Counter[str] = Counter()
+
+    def take(self, events: Path | str | Iterable[Recorded]) -> None:
+        for event in _decoded(events):
+            if isinstance(event, Rejected):
+                self.rejected[event.reason.value] += 1
+            elif isinstance(event, Impression):
+                self._hold(event)
+            elif isinstance(event, (Click, Dwell, Outcome)):
+                kind, fate = intake.interact(event, self._task, watermark=-math.inf)
+                if fate:
+                    self.fates[kind, fate] += 1
+            else:
+                self.fates["judgment", "unused"] += 1
+
+    def decide(self, stage: Stage) -> tuple[list[Held], Floats, Bools]:
+        """All time has passed: the impressions, the values of each, and whether anything was clicked."""
+        held = [each for _, due in self._task.due(math.inf) for each in due]
+        values = np.empty((len(held), len(stage.columns)))
+        clicked = np.zeros(len(held), dtype=np.bool_)
+        nothing_judged = JudgmentTable("mean", 0)
+        for i in range(0, len(held), MAX_BATCH):
+            scored = score(stage, held[i : i + MAX_BATCH], nothing_judged)
+            values[i : i + MAX_BATCH] = scored.values
+            if scored.clicks is not None:
+                clicked[i : i + MAX_BATCH] = scored.clicks.any(axis=1)
+            self.fates.update(scored.fates)
+        self.fates.update(
+            (KINDS[kind], "unmatched") for kind, *_ in self._task.evict_waiting(self._task.pending)
+        )
+        if held:
+            self.fates["impression", "settled"] += len(held)
+        return held, values, clicked
+
+    def _hold(self, event: Impression) -> None:
+        if self._task.held(hash(event.impression_id)) is not None:
+            self.fates["impression", "duplicate"] += 1
+            return
+        held, _ = intake.hold(event, 0, keep_embeddings=self._plan.keeps_embeddings)
+        self._task.hold(held)
+        self.session_of[held.id] = event.session_id or held.id
+
+
+def _decoded(events: Path | str | Iterable[Recorded]) -> Iterator[Event | Rejected]:
+    if isinstance(events, (Path, str)):
+        with opened(Path(events)) as file:
+            for _, line in lines(file):
+                yield decode(line.strip(), math.inf)
+        return
+    for event in events:
+        if isinstance(event, Mapping):
+            yield decode(msgspec.json.encode(event), math.inf)
+        else:
+            yield decode(event, math.inf) if isinstance(event, bytes) else event
+
+
+def _measure(text: str) -> Measure:
+    measure = parse(text)
+    if measure.metric.need is Need.JUDGMENTS:
+        raise MetricError(f'metric "{measure}" needs judgments; sessions have what was shown and done')
+    return measure
+
+
+def _mean(values: Floats) -> Mean:
+    told = values[~np.isnan(values)]
+    return Mean(float(told.mean()) if told.size else None, told.size)
