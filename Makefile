@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format lock kafka clean python docs dashboards
+.PHONY: help demo test faults lint format lock kafka clean python docs dashboards
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -25,8 +25,11 @@ help: ## This list
 demo: $(VENV)/.core ## Run the demo: simulator, page and /metrics, no broker (DEMO_ARGS="--listen 127.0.0.1:9200")
 	$(BIN)/ranking-monitor demo $(DEMO_ARGS)
 
-test: lint ## Lint, then every test (PYTEST_ARGS="-k windows -x" chooses)
-	$(BIN)/pytest $(PYTEST_ARGS)
+test: lint ## Lint, then every test, two files at a time (PYTEST_ARGS="-k windows -x -n 0" chooses)
+	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour (`make test` has the short one)
+	FAULTS=full $(BIN)/pytest tests/faults $(PYTEST_ARGS)
 
 lint: $(VENV)/.dev ## Check style, types and which package may import which
 	$(BIN)/ruff check .

@@ -26,4 +26,6 @@ class Runbook(StrEnum):
     WATERMARK = "RankingMonitorWatermarkStuck"
     REJECTIONS = "RankingMonitorRejectionsHigh"
     EVICTING = "RankingMonitorEvicting"
+    COMMITS = "RankingMonitorCommitsStopped"
+    SKIPPING = "RankingMonitorSkipping"
     CRASH_LOOP = "RankingMonitorCrashLooping"

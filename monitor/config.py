@@ -27,6 +27,7 @@ from monitor.events import MAX_RANKED
 from monitor.fields import Address, Count, File, NotNegative, Positive, Servers, Topics, Truth, unique
 from monitor.fields import start as one_start
 from monitor.metrics import ALIASES, METRICS, Measure, parse
+from monitor.mistakes import Mistake
 from monitor.stream.records import Role
 
 RESERVED_LABELS = frozenset(
@@ -54,7 +55,7 @@ SHAPES = {
 """What YAML calls the types that pydantic names in Python's words."""
 
 
-class ConfigError(Exception):
+class ConfigError(Mistake):
     """The configuration cannot be used; the message has one line for each problem."""
 
 
@@ -249,8 +250,11 @@ class Config(BaseSettings):
     """How judgments are used."""
     limits: LimitsConfig = LimitsConfig()
     """Bounds on memory."""
-    commit: Literal["scrape", "interval"] = "interval"
-    """When offsets are committed; `interval` is every `commit_seconds`."""
+    commit: Literal["scrape", "interval"] = "scrape"
+    """When counts are committed: `scrape`, once a scrape by Prometheus has shown them, so that each counts
+    once; or `interval`, every `commit_seconds`, where nothing scrapes (at least once)."""
+    commit_token: str = ""
+    """Only scrapes with this value as their parameter `commit_token` count; empty: all by Prometheus."""
     commit_seconds: Positive = 30.0
     """Time between two commits; at least the scrape interval, so that what is committed was shown."""
     log: LogConfig = LogConfig()

@@ -16,13 +16,15 @@ import uvicorn
 from monitor import __version__
 from monitor.config import Config, ConfigError
 from monitor.export.collector import ProcessStatus
-from monitor.export.render import Exposition
+from monitor.publish import Publisher, Scrape
 from monitor.pump import ease_garbage_collection, feed
+from monitor.rereading import Rereading
 from monitor.sources.base import Source
 from monitor.stream.engine import Engine
 from monitor.stream.windows import Window
 from monitor.vigil import LoopWatch
 from monitor.web.app import create_app
+from monitor.web.delivery import WatchedProtocol
 from monitor.web.view import Health, Status
 
 log = logging.getLogger(__name__)
@@ -40,7 +42,8 @@ class Daemon:
         self.engine = Engine(config, source.roles)
         self.url = ""
         self._source = source
-        self._exposition = Exposition()
+        self._publisher = Publisher(self.engine, source, self._process)
+        self._rereading = Rereading()
         self._watch = LoopWatch()
         self._ticked = time.monotonic()
         self._now = 0.0
@@ -55,7 +58,10 @@ class Daemon:
     async def run(self, started: Callable[[], None] = lambda: None) -> None:
         """Serve until stopped. Raises SourceError where the source cannot go on."""
         listener = self._listen()
-        server = _Server(uvicorn.Config(create_app(self), log_config=None, timeout_graceful_shutdown=1))
+        app = create_app(self)
+        server = _Server(
+            uvicorn.Config(app, http=WatchedProtocol, log_config=None, timeout_graceful_shutdown=1)
+        )
         serving = asyncio.create_task(server.serve([listener]))
         watching = asyncio.create_task(self._watch.run())
         ease_garbage_collection()
@@ -65,6 +71,7 @@ class Daemon:
             while not self._stop.is_set():
                 await self._step()
         finally:
+            await self._publisher.finish()
             watching.cancel()
             server.should_exit = True
             with suppress(TimeoutError):
@@ -74,17 +81,23 @@ class Daemon:
     async def _step(self) -> None:
         poll = await self._source.poll()
         self._now = poll.now
+        if poll.assigned is not None:
+            self._counted = {}  # it may name what another replica has counted since
         feed(self.engine, poll)
         self._ticked = time.monotonic()
-        if self._ticked - self._committed_at >= self.config.commit_seconds:
+        self._rereading.look(self.engine.to_replay, self._ticked)
+        self._publisher.remind()
+        by_time = self.config.commit == "interval"
+        if by_time and self._ticked - self._committed_at >= self.config.commit_seconds:
             self._committed_at = self._ticked
             await self._commit()
 
     async def _commit(self) -> None:
         """Commit what was counted at the last commit, not now: a scrape has had the time to show it."""
         shown, self._counted = self._counted, self.engine.checkpoints()
-        if shown:
-            await self._source.commit(shown)
+        self.engine.publish()
+        if not shown or await self._source.commit(shown):
+            self._publisher.committed_at = time.time()
 
     def _listen(self) -> socket.socket:
         host, port = self.config.address
@@ -103,29 +116,42 @@ class Daemon:
     # What the web app asks for.
 
     async def render(self, accept: str) -> tuple[bytes, str]:
-        """The metrics; the numbers are copied here and rendered in a thread, so that reading goes on."""
+        return await self._publisher.live(accept)
+
+    async def scrape(self, accept: str, pack: Callable[[bytes], bytes]) -> Scrape:
+        return await self._publisher.scrape(accept, pack)
+
+    async def shown(self, accept: str) -> tuple[bytes, str]:
+        return await self._publisher.shown(accept)
+
+    async def acknowledge(self, version: int) -> bool:
+        return await self._publisher.acknowledge(version)
+
+    def _process(self) -> ProcessStatus:
         status = self._source.status()
-        process = ProcessStatus(
+        return ProcessStatus(
             version=__version__,
             config_hash=self.config.digest,
-            ready=status.ready,
+            ready=self.health().ready,
             lag=status.lag,
             skipped=status.skipped,
             stalls=self._watch.stalls,
             stall_seconds=self._watch.stalled_seconds,
+            committed_at=self._publisher.committed_at,
         )
-        return await asyncio.to_thread(self._exposition.render, self.engine.snapshot(), process, accept)
 
     def health(self) -> Health:
         status = self._source.status()
         silent = time.monotonic() - self._ticked
+        again = self.engine.to_replay if any(status.lag.values()) else 0
         alive = silent < DEAD_SECONDS and not status.stuck
         lines = [
             *([f"the main loop has not come round for {silent:.0f} s"] if silent >= DEAD_SECONDS else []),
             *(["there are records to read, but the position does not move"] if status.stuck else []),
             *([status.reason] if status.reason else []),
+            *([f"reading again: {again:,} records that were counted before are left"] if again else []),
         ]
-        return Health(healthy=alive, ready=alive and status.ready, lines=lines)
+        return Health(healthy=alive, ready=alive and status.ready and not again, lines=lines)
 
     def windows(self) -> Sequence[Window]:
         return self.engine.windows()
@@ -146,8 +172,8 @@ class Daemon:
             partitions=engine.partitions,
             lag=sum(lag.values()),
             event_time_age=self._now - watermark if math.isfinite(watermark) else None,
-            records=engine.books.records.total(),
-            rejected=engine.books.rejected.total(),
+            records=engine.records,
+            rejected=engine.rejected,
             open_impressions=engine.open_impressions,
             pending_interactions=engine.pending_interactions,
             judgments=engine.judgments,

@@ -1,6 +1,7 @@
 """The wire schema: bytes in, an event or the reason for its rejection out."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -185,19 +186,30 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _with_matrix(event: Impression) -> Event | Rejected:
-    """Turn the vectors (lists, or the bytes of little-endian float32) into one matrix."""
-    sent: list[Any] = list(event.embeddings) if event.embeddings is not None else []
+def embedding_matrix(sent: Sequence[Sequence[float] | bytes], count: int) -> NDArray[np.float32] | Reason:
+    r"""Turn `count` vectors (lists, or the bytes of little-endian float32) into the rows of one matrix.
+
+    >>> embedding_matrix([[1.0, 0.0], b"\x00\x00\x80?\x00\x00\x00@"], 2)
+    array([[1., 0.],
+           [1., 2.]], dtype=float32)
+    """
     if any(isinstance(vector, bytes) and len(vector) % 4 for vector in sent):
-        return Rejected(Reason.INVALID_FIELD)
+        return Reason.INVALID_FIELD
     rows = [np.frombuffer(vector, "<f4") if isinstance(vector, bytes) else vector for vector in sent]
     dimensions = {len(row) for row in rows}
-    if len(rows) != len(event.ranked) or len(dimensions) > 1 or 0 in dimensions:
-        return Rejected(Reason.INVALID_FIELD)
+    if len(rows) != count or len(dimensions) > 1 or 0 in dimensions:
+        return Reason.INVALID_FIELD
     with np.errstate(over="ignore"):
         matrix = np.array(rows, dtype=np.float32).reshape(len(rows), max(dimensions, default=0))
-    if not np.isfinite(matrix).all():
-        return Rejected(Reason.NOT_FINITE)
+    return matrix if np.isfinite(matrix).all() else Reason.NOT_FINITE
+
+
+def _with_matrix(event: Impression) -> Event | Rejected:
+    """Turn the vectors of an impression into one matrix."""
+    sent: Any = event.embeddings
+    matrix = embedding_matrix(sent, len(event.ranked))
+    if isinstance(matrix, Reason):
+        return Rejected(matrix)
     event.embeddings = matrix
     return event
 

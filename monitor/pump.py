@@ -12,7 +12,7 @@ def feed(engine: Engine, poll: Poll) -> None:
         engine.assign(poll.assigned, poll.now)
     for chunk in poll.chunks:
         engine.ingest(chunk, poll.now)
-    engine.idle(poll.idle, poll.now)
+    engine.idle(poll.idle)
     if poll.finished:
         engine.finish(poll.now)
     else:

@@ -12,6 +12,16 @@ import pytest
 from tests.support import wait_until
 from tests.support.kafka import Broker, OwnBroker, Unavailable, own_broker, running_broker
 
+pytest_plugins = ["tests.faults.figures"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where several processes share the tests, a file stays in one, and so do the faults."""
+    for item in items:
+        place = item.path.parent if item.path.parent.name == "faults" else item.path
+        item.add_marker(pytest.mark.xdist_group(str(place)))
+
 
 @pytest.fixture(scope="session")
 def kafka(request: pytest.FixtureRequest) -> Broker:

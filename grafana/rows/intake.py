@@ -5,7 +5,7 @@ from grafana_foundation_sdk.models.dashboard import Panel
 
 from grafana.layout import Row
 from grafana.panels import About, Query, Unit, lines, stacked
-from grafana.queries import rate, ratio
+from grafana.queries import rate, ratio, select
 from grafana.runbooks import Runbook
 from monitor.export.catalogue import (
     DUPLICATE_KEYS,
@@ -14,6 +14,7 @@ from monitor.export.catalogue import (
     LABEL_OVERFLOW,
     RECORDS,
     REJECTED,
+    SKIPPED,
 )
 
 
@@ -53,7 +54,7 @@ def _fates() -> Builder[Panel]:
 
 def losses() -> Row:
     """What was not counted, and why."""
-    return Row("What was not counted", [_rejections(), _unmatched(), _evicted(), _set_aside()])
+    return Row("What was not counted", [_rejections(), _unmatched(), _evicted(), _skipped(), _set_aside()])
 
 
 def _rejections() -> Builder[Panel]:
@@ -100,7 +101,22 @@ def _evicted() -> Builder[Panel]:
         ),
         Query(rate(EVENTS.name, "type", where='fate="evicted"'), "{{type}}"),
         Query(rate(EVICTED_JUDGMENTS.name), "judgments in the table"),
-        width=12,
+        width=8,
+    )
+
+
+def _skipped() -> Builder[Panel]:
+    return lines(
+        About(
+            title="Skipped since the start",
+            says="Records that retention took before they were read, or whose batch cannot be decoded, since "
+            "the process started.",
+            good="0. Anything else is lost: keep records for longer than the monitor may be away.",
+            unit=Unit.NUMBER,
+            runbook=Runbook.SKIPPING,
+        ),
+        Query(f"max by (topic, partition) ({select(SKIPPED.name)})", "{{topic}}-{{partition}}"),
+        width=8,
     )
 
 
@@ -110,7 +126,7 @@ def _set_aside() -> Builder[Panel]:
         About(
             title="Late, repeated keys, label overflow",
             says="Impressions a second that came behind the watermark; keys that stood twice in one "
-            "ranking; impressions"
+            "ranking; impressions "
             'whose label became "other" because it has too many values.',
             good="0, but for a trace of late ones. Many late: raise `lateness_seconds`, or look for a "
             "producer that writes old events.",
@@ -120,5 +136,5 @@ def _set_aside() -> Builder[Panel]:
         Query(late, "late impressions"),
         Query(rate(DUPLICATE_KEYS.name), "repeated keys"),
         Query(rate(LABEL_OVERFLOW.name, "label"), "overflow of {{label}}"),
-        width=12,
+        width=8,
     )

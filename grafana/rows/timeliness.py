@@ -18,7 +18,17 @@ from grafana.panels import (
 )
 from grafana.queries import TARGET, rate, ratio, select
 from grafana.runbooks import Runbook
-from monitor.export.catalogue import DECISION_DELAY, LAG, NEWEST, READY, RECORDS, REJECTED, WATERMARK
+from monitor.export.catalogue import (
+    COMMITTED,
+    DECISION_DELAY,
+    LAG,
+    NEWEST,
+    READY,
+    RECORDS,
+    REJECTED,
+    REPLAY,
+    WATERMARK,
+)
 
 BEHIND = f"time() - {select(WATERMARK.name)}"
 
@@ -107,7 +117,7 @@ def _up() -> Builder[Panel]:
 
 def timeliness() -> Row:
     """How far behind, and where."""
-    return Row("Timeliness", [_lag(), _watermark(), _newest(), _decision_delay()])
+    return Row("Timeliness", [_lag(), _watermark(), _newest(), _decision_delay(), _committed(), _replay()])
 
 
 def _lag() -> Builder[Panel]:
@@ -167,5 +177,36 @@ def _decision_delay() -> Builder[Panel]:
             runbook=Runbook.WATERMARK,
         ),
         Query(f"histogram_quantile(0.95, {buckets})", "due after {{delay}}"),
+        width=12,
+    )
+
+
+def _committed() -> Builder[Panel]:
+    return lines(
+        About(
+            title="Age of the last commit",
+            says="How long ago counts were last committed to Kafka: by default that is when a scrape had "
+            "shown them. A restart reads again from there.",
+            good="one scrape interval, and level. A line that climbs: no scrape acknowledges, or Kafka takes "
+            "no commits.",
+            unit=Unit.SECONDS,
+            runbook=Runbook.COMMITS,
+        ),
+        Query(f"time() - {select(COMMITTED.name)}", "{{instance}}"),
+        width=12,
+    )
+
+
+def _replay() -> Builder[Panel]:
+    return lines(
+        About(
+            title="Left to read again",
+            says="Records still to be read again after a restart or a takeover. They rebuild what is held "
+            "and are not counted twice; the monitor is not ready meanwhile.",
+            good="0, and after a restart a quick fall to 0.",
+            unit=Unit.NUMBER,
+            runbook=Runbook.DOWN,
+        ),
+        Query(select(REPLAY.name), "{{instance}}"),
         width=12,
     )

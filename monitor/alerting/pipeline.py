@@ -19,6 +19,8 @@ def pipeline_alerts(values: Values) -> Iterator[Alert]:
     yield _watermark_stuck(values)
     yield _rejections_high(values)
     yield _evicting(values)
+    yield _commits_stopped(values)
+    yield _skipping(values)
     yield _crash_looping(values)
 
 
@@ -137,6 +139,42 @@ def _evicting(values: Values) -> Alert:
         summary=f"{{{{ $value | humanize }}}} events or judgments were evicted in {in_words(timing.range)}",
         description="A bound of `limits` is reached: the oldest impressions are decided before their time, "
         "without the clicks and judgments that would have come, or judgments are forgotten.",
+        dashboard=PIPELINE,
+    )
+
+
+def _commits_stopped(values: Values) -> Alert:
+    timing = values.RankingMonitorCommitsStopped
+    committed = select(catalogue.COMMITTED.name, job=values.job)
+    return Alert(
+        name="RankingMonitorCommitsStopped",
+        expr=lines(
+            f"time() - {committed} > {timing.max_age}",
+            # A replica without partitions has no event time, and nothing to commit.
+            f"and on (job, instance) {select(catalogue.WATERMARK.name, job=values.job)}",
+        ),
+        timing=timing,
+        severity=timing.severity,
+        summary="{{ $labels.instance }} has committed nothing for {{ $value | humanizeDuration }}",
+        description="No scrape acknowledges what it was shown: a restart reads again from the last commit, "
+        "and what was shown since is counted twice. Or Kafka takes no commits: the counters stand still "
+        "until it does.",
+        dashboard=PIPELINE,
+    )
+
+
+def _skipping(values: Values) -> Alert:
+    timing = values.RankingMonitorSkipping
+    skipped = recorded("ranking_monitor_skipped_records", "increase", values, ("job", "topic"))
+    return Alert(
+        name="RankingMonitorSkipping",
+        expr=f"{skipped} >= {timing.min_skipped}",
+        timing=timing,
+        severity=timing.severity,
+        summary="{{ $value | humanize }} records of {{ $labels.topic }} were skipped in "
+        f"{in_words(timing.range)}",
+        description="Retention took them before they were read, or their batch cannot be decoded. They count "
+        "in no metric, and nothing brings them back: the time that they are of is measured in part.",
         dashboard=PIPELINE,
     )
 

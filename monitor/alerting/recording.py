@@ -182,6 +182,7 @@ def pipeline_records(values: Values) -> Iterator[Record]:
         "job:ranking_monitor_evicted:increase",
         f"sum by (job) (\n  increase({evicted}[{seconds}])\n  or increase({forgotten}[{seconds}])\n)",
     )
+    yield _skipped(values)
     # A partition that changes hands can be reported by two replicas for a moment.
     lag, watermark = select(catalogue.LAG.name, **job), select(catalogue.WATERMARK.name, **job)
     yield Record(
@@ -190,4 +191,18 @@ def pipeline_records(values: Values) -> Iterator[Record]:
     )
     yield Record(
         "job_task:ranking_monitor_watermark_timestamp_seconds:max", f"max by (job, task) ({watermark})"
+    )
+
+
+def _skipped(values: Values) -> Record:
+    """Records that are lost, by topic; every replica reads all judgments, and may miss the same of them."""
+    seconds = values.RankingMonitorSkipping.range
+    skipped = select(catalogue.SKIPPED.name, job=values.job)
+    started = select("process_start_time_seconds", job=values.job)
+    # What is gone when a process starts is counted before its first scrape: no increase() sees it.
+    return Record(
+        "job_topic:ranking_monitor_skipped_records:increase",
+        f"sum by (job, topic) (\n  max by (job, topic, partition) (\n"
+        f"    ({skipped} and on (job, instance) time() - {started} < {seconds}) > 0\n"
+        f"    or increase({skipped}[{in_words(seconds)}])\n  )\n)",
     )

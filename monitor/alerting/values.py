@@ -153,6 +153,18 @@ class Evicting(Timing):
     """How many matter."""
 
 
+class CommitsStopped(Timing):
+    max_age: Span = 15 * MINUTE
+    """How long ago the last commit may be: several scrape intervals, and `commit_seconds`."""
+
+
+class Skipping(Timing):
+    range: Span = HOUR
+    """Over what skipped records are counted."""
+    min_skipped: Count = 1
+    """How many matter, of one topic."""
+
+
 class CrashLooping(Timing):
     range: Span = 30 * MINUTE
     """Over what restarts are counted."""
@@ -214,6 +226,12 @@ class Values(Block):
     """Producers send what is no event."""
     RankingMonitorEvicting: Evicting = Evicting(for_=5 * MINUTE)
     """A bound is reached, and the oldest are decided early or forgotten."""
+    RankingMonitorCommitsStopped: CommitsStopped = CommitsStopped(
+        for_=5 * MINUTE, keep_firing_for=25 * MINUTE
+    )
+    """No scrape acknowledges what it was shown, or Kafka takes no commits; kept through a restart."""
+    RankingMonitorSkipping: Skipping = Skipping(for_=0)
+    """Records were gone before they were read, or cannot be decoded."""
     RankingMonitorCrashLooping: CrashLooping = CrashLooping(for_=0)
     """A replica starts again and again."""
 
@@ -249,6 +267,7 @@ class Values(Block):
             block = getattr(self, name)
             if isinstance(getattr(block, "range", None), int):
                 yield f"{name}.range", block.range
+        yield "RankingMonitorCommitsStopped.max_age", self.RankingMonitorCommitsStopped.max_age
         for speed in ("fast", "slow"):
             rate: BurnRate = getattr(self.VectorNDCGBudgetBurn, speed)
             yield f"VectorNDCGBudgetBurn.{speed}.short", rate.short

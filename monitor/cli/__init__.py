@@ -1,53 +1,27 @@
 """The commands: one small file each, parsing and printing only."""
 
 import sys
+from importlib import import_module
 
 import typer
 
 from monitor import __version__
-from monitor.cli.check_config import check_config
-from monitor.cli.demo import demo
-from monitor.cli.errors import USER_ERRORS, UsageError, in_one_line
-from monitor.cli.load_judgments import load_judgments
-from monitor.cli.metrics import metrics
-from monitor.cli.replay import replay
-from monitor.cli.rules import rules
-from monitor.cli.run import run
-from monitor.cli.schema import schema
-from monitor.cli.simulate import simulate
+from monitor.cli.errors import UsageError, in_one_line
+from monitor.mistakes import Mistake
 
-app = typer.Typer(
-    name="ranking-monitor",
-    help="Watches the ranking quality of a search backend: Kafka in, Prometheus out.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+COMMANDS = (
+    *("demo", "run", "replay", "simulate", "load_judgments"),
+    *("evaluate", "compare", "score", "agreement"),
+    *("check_config", "schema", "metrics", "rules"),
 )
-for command in (demo, run, replay, simulate, load_judgments, check_config, schema, metrics, rules):
-    app.command()(command)
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        print(f"ranking-monitor {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version."
-    ),
-) -> None:
-    """Watches the ranking quality of a search backend: Kafka in, Prometheus out."""
+"""Each is a function in the module of its name."""
 
 
 def main() -> None:
     """Run a command; a mistake of the user gets one line and exit code 2, never a traceback."""
     try:
-        code = app(prog_name="ranking-monitor", standalone_mode=False)
-    except USER_ERRORS as error:
+        code = _application(sys.argv[1:])(prog_name="ranking-monitor", standalone_mode=False)
+    except Mistake as error:
         lines = str(error).splitlines()
     except UsageError as error:
         if len(sys.argv) == 1:
@@ -61,3 +35,34 @@ def main() -> None:
     for line in lines:
         print(f"ranking-monitor: {line}", file=sys.stderr)
     sys.exit(2)
+
+
+def _application(arguments: list[str]) -> typer.Typer:
+    """The command that is asked for, else all of them: what is not used is not imported."""
+    app = typer.Typer(
+        name="ranking-monitor",
+        help="Watches the ranking quality of a search backend: Kafka in, Prometheus out.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(_options)
+    asked = arguments[0].replace("-", "_") if arguments else ""
+    for name in [asked] if asked in COMMANDS else COMMANDS:
+        app.command()(getattr(import_module(f"monitor.cli.{name}"), name))
+    return app
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"ranking-monitor {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Watches the ranking quality of a search backend: Kafka in, Prometheus out."""

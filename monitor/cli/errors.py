@@ -4,18 +4,12 @@ from typing import Any
 
 import typer
 
-from monitor.config import ConfigError
-from monitor.evaluation.qrels import InputError
-from monitor.metrics import MetricError
-from monitor.simulate.sinks import SinkError
-from monitor.sources.base import SourceError
+from monitor.mistakes import Mistake
 
 
-class UserError(Exception):
+class UserError(Mistake):
     """An argument that cannot be; the message is one line that says what to do."""
 
-
-USER_ERRORS = (UserError, ConfigError, InputError, MetricError, SinkError, SourceError)
 
 UsageError: Any = typer.BadParameter.__base__
 """An option or command that is not there, or an argument of the wrong type. typer does not export it."""

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from monitor import __version__
-from monitor.cli.output import writable
+from monitor.cli.output import print_whole, writable
 from monitor.cli.progress import reading
-from monitor.cli.summary import print_whole, summary
+from monitor.cli.summary import summary
 from monitor.config import Config, load
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition

@@ -26,8 +26,6 @@ def run(
 
 
 async def _run(config: Config) -> None:
-    if config.commit == "scrape":
-        log.warning("commit: scrape is not available yet; committing every %g s", config.commit_seconds)
     # A restart reads back to the first impression of a window that is not closed for its last metric.
     needed_seconds = make_plan(config).last_delay + max(config.windows, default=0.0)
     source = KafkaSource(config.kafka, config.idle_seconds, needed_seconds)

@@ -3,19 +3,31 @@
 from collections.abc import Iterator
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
-from rich.measure import Measurement
 from rich.table import Table
 
 from monitor.stream.snapshot import Snapshot
 
 MOST_LABEL_SETS = 10
+MOST_RANKS = 10
 
 
 def summary(snapshot: Snapshot) -> RenderableType:
-    """How every record ended, and the mean of every metric for the busiest label sets."""
-    return Group(_books(snapshot), _means(snapshot))
+    """How every record ended, and for the busiest label sets the mean of every metric and clicks by rank."""
+    totals = snapshot.cells.counts.sum(axis=1)
+    busiest = sorted(range(len(totals)), key=lambda row: (-totals[row], row))
+    shown, left_out = busiest[:MOST_LABEL_SETS], busiest[MOST_LABEL_SETS:]
+    parts = [_books(snapshot), _means(snapshot, shown)]
+    if snapshot.positions_shown.any():
+        parts.append(_clicks_by_rank(snapshot, shown))
+    if not left_out:
+        return Group(*parts)
+    return Group(
+        *parts,
+        f"The {len(shown)} label sets with the most samples of {len(busiest)}; {len(left_out)} are left out:"
+        " --metrics-out has all.",
+    )
 
 
 def _books(snapshot: Snapshot) -> Table:
@@ -34,12 +46,9 @@ def _books(snapshot: Snapshot) -> Table:
     return table
 
 
-def _means(snapshot: Snapshot) -> RenderableType:
-    """One row for each metric, maturity and label set, of the label sets with the most impressions."""
+def _means(snapshot: Snapshot, shown: list[int]) -> Table:
+    """One row for each metric, maturity and label set."""
     sums, counts = snapshot.cells.sums, snapshot.cells.counts
-    totals = counts.sum(axis=1)
-    busiest = sorted(range(len(totals)), key=lambda row: (-totals[row], row))
-    shown, left_out = busiest[:MOST_LABEL_SETS], busiest[MOST_LABEL_SETS:]
     table = Table("metric", "maturity", *snapshot.label_names, "mean", "samples", box=box.SIMPLE_HEAD)
     for column in table.columns:
         column.no_wrap = True
@@ -52,13 +61,22 @@ def _means(snapshot: Snapshot) -> RenderableType:
                 mean = float(sums[row, members].sum()) / count
                 labels = map(escape, snapshot.label_sets[row])
                 table.add_row(name, maturity, *labels, f"{mean:.4f}", f"{count:,}")
-    if not left_out:
-        return table
-    return Group(
-        table,
-        f"The {len(shown)} label sets with the most samples of {len(busiest)}; {len(left_out)} are left out:"
-        " --metrics-out has all.",
-    )
+    return table
+
+
+def _clicks_by_rank(snapshot: Snapshot, shown: list[int]) -> Table:
+    """What `position_ctr` would say of the first ranks: clicks there over impressions that reach there."""
+    ranks = min(MOST_RANKS, int(snapshot.positions_shown.any(axis=0).sum()))
+    table = Table("", *snapshot.label_names, *(f"@{rank + 1}" for rank in range(ranks)), box=box.SIMPLE_HEAD)
+    for column in table.columns:
+        column.no_wrap = True
+    for column in table.columns[-ranks:]:
+        column.justify = "right"
+    for row in shown:
+        reached, clicked = snapshot.positions_shown[row, :ranks], snapshot.positions_clicked[row, :ranks]
+        rates = [f"{c / r:.4f}" if r else "" for c, r in zip(clicked.tolist(), reached.tolist(), strict=True)]
+        table.add_row("position_ctr", *map(escape, snapshot.label_sets[row]), *rates)
+    return table
 
 
 def _series(snapshot: Snapshot) -> Iterator[tuple[str, str, list[int]]]:
@@ -69,11 +87,3 @@ def _series(snapshot: Snapshot) -> Iterator[tuple[str, str, list[int]]]:
     for (family, labels), members in columns.items():
         name, told = family.removeprefix("vector_").removesuffix("_avg"), dict(labels)
         yield name + (f"@{told['k']}" if "k" in told else ""), told.get("maturity", ""), members
-
-
-def print_whole(shown: RenderableType) -> None:
-    """Print without cutting or wrapping: where the terminal is too narrow, it wraps lines itself."""
-    console = Console()
-    needed = Measurement.get(console, console.options.update(width=100_000), shown).maximum
-    console.width = max(console.width, needed)
-    console.print(shown)

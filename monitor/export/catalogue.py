@@ -119,6 +119,11 @@ LABEL_OVERFLOW = _own(
     'Impressions whose value of this label became "other", over the bound of values.',
     "label",
 )
+REPLAY = _own(
+    "replay_records",
+    Kind.GAUGE,
+    "Records still to be read again, after a restart or a takeover, without being counted.",
+)
 LAG = _own(
     "consumer_lag",
     Kind.GAUGE,
@@ -145,16 +150,24 @@ DECISION_DELAY = _own(
     "delay",
     buckets=DELAY_BUCKETS,
 )
+COMMITTED = _own(
+    "committed_timestamp_seconds",
+    Kind.GAUGE,
+    "When counts were last committed to Kafka; when the process began, before the first time.",
+)
 STALLS = _own("loop_stalls_total", Kind.COUNTER, "Times that the event loop did not get on.")
 STALL_SECONDS = _own("loop_stall_seconds_total", Kind.COUNTER, "How long the event loop did not get on.")
 READY = _own("ready", Kind.GAUGE, "1 if ready, as /-/ready says.")
 BUILD_INFO = _own("build_info", Kind.GAUGE, "Always 1; the versions are labels.", "version", "python")
 CONFIG_INFO = _own("config_info", Kind.GAUGE, "Always 1; the hash changes with the configuration.", "hash")
 
+BOOKS = (
+    *(RECORDS, REJECTED, EVENTS, JUDGED, EVICTED_JUDGMENTS, DUPLICATE_KEYS),
+    *(LABEL_OVERFLOW, DECISION_DELAY),
+)
 OWN_FAMILIES = (
-    *(RECORDS, REJECTED, EVENTS, JUDGED, OPEN, PENDING, JUDGMENTS, EVICTED_JUDGMENTS, DUPLICATE_KEYS),
-    *(LABEL_OVERFLOW, LAG, SKIPPED, WATERMARK, NEWEST, DECISION_DELAY, STALLS, STALL_SECONDS, READY),
-    *(BUILD_INFO, CONFIG_INFO),
+    *(OPEN, PENDING, JUDGMENTS, REPLAY, LAG, SKIPPED, WATERMARK, NEWEST, COMMITTED, STALLS, STALL_SECONDS),
+    *(READY, BUILD_INFO, CONFIG_INFO),
 )
 
 
@@ -164,6 +177,7 @@ def families(columns: Sequence[Column], label_names: tuple[str, ...]) -> Mapping
     everything = [
         *(family for group in scores for family in (group.scores, group.squares) if family),
         *position_families(label_names),
+        *BOOKS,
         *(family for c in columns if c.averaged for family in window_families(c, label_names)),
         WINDOW_START,
         *OWN_FAMILIES,

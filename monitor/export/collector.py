@@ -35,6 +35,8 @@ class ProcessStatus:
     """Records that the source could not hand out."""
     stalls: int = 0
     stall_seconds: float = 0.0
+    committed_at: float = -math.inf
+    """When counts were last committed; when the process began, before it has."""
 
 
 class SnapshotCollector:
@@ -48,12 +50,22 @@ class SnapshotCollector:
         ]
 
     def collect(self) -> Iterator[Metric]:
+        yield from self.counted()
+        yield from self.momentary()
+
+    def counted(self) -> Iterator[Metric]:
+        """What is published by cuts."""
         snapshot = self._snapshot
         for group in catalogue.score_families(snapshot.columns, snapshot.label_names):
             yield from self._scores(group)
         shown, clicks = catalogue.position_families(snapshot.label_names)
         yield self._positions(shown, snapshot.positions_shown)
         yield self._positions(clicks, snapshot.positions_clicked)
+        yield from _books(snapshot)
+
+    def momentary(self) -> Iterator[Metric]:
+        """What is so at the moment, and what the process knows of itself."""
+        snapshot = self._snapshot
         yield from window_metrics(snapshot.windows, snapshot.label_names, snapshot.label_sets)
         yield from _own(snapshot, self._status)
 
@@ -86,26 +98,32 @@ class SnapshotCollector:
         return _metric(family, samples)
 
 
-def _own(snapshot: Snapshot, status: ProcessStatus) -> Iterator[Metric]:
-    """What the monitor says of itself."""
+def _books(snapshot: Snapshot) -> Iterator[Metric]:
+    """What became of the records."""
     yield _labelled(catalogue.RECORDS, {(topic,): n for topic, n in snapshot.records.items()})
     yield _labelled(catalogue.REJECTED, {(reason.value,): n for reason, n in snapshot.rejected.items()})
     yield _labelled(catalogue.EVENTS, snapshot.fates)
     yield _labelled(catalogue.JUDGED, snapshot.judged)
-    yield _labelled(catalogue.OPEN, {(): snapshot.open_impressions})
-    yield _labelled(catalogue.PENDING, {(): snapshot.pending_interactions})
-    yield _labelled(catalogue.JUDGMENTS, {(): snapshot.judgments})
     yield _labelled(catalogue.EVICTED_JUDGMENTS, {(): snapshot.judgments_evicted})
     yield _labelled(catalogue.DUPLICATE_KEYS, {(): snapshot.duplicate_keys})
     yield _labelled(catalogue.LABEL_OVERFLOW, {(name,): n for name, n in snapshot.label_overflow.items()})
-    yield _labelled(catalogue.LAG, {(topic, str(p)): n for (topic, p), n in status.lag.items()})
-    yield _labelled(catalogue.SKIPPED, {(topic, str(p)): n for (topic, p), n in status.skipped.items()})
-    yield _labelled(catalogue.WATERMARK, {(str(task),): at for task, at in snapshot.watermarks.items()})
-    yield _labelled(catalogue.NEWEST, {(topic, str(p)): at for (topic, p), at in snapshot.newest.items()})
     delays = _Histograms(catalogue.DECISION_DELAY)
     for delay, buckets in snapshot.delays.buckets.items():
         delays.add([{"delay": delay}], buckets[None, :], [snapshot.delays.sums[delay]])
     yield delays.metric
+
+
+def _own(snapshot: Snapshot, status: ProcessStatus) -> Iterator[Metric]:
+    """What the monitor says of itself."""
+    yield _labelled(catalogue.OPEN, {(): snapshot.open_impressions})
+    yield _labelled(catalogue.PENDING, {(): snapshot.pending_interactions})
+    yield _labelled(catalogue.JUDGMENTS, {(): snapshot.judgments})
+    yield _labelled(catalogue.REPLAY, {(): snapshot.to_replay})
+    yield _labelled(catalogue.LAG, {(topic, str(p)): n for (topic, p), n in status.lag.items()})
+    yield _labelled(catalogue.SKIPPED, {(topic, str(p)): n for (topic, p), n in status.skipped.items()})
+    yield _labelled(catalogue.WATERMARK, {(str(task),): at for task, at in snapshot.watermarks.items()})
+    yield _labelled(catalogue.NEWEST, {(topic, str(p)): at for (topic, p), at in snapshot.newest.items()})
+    yield _labelled(catalogue.COMMITTED, {(): status.committed_at})
     yield _labelled(catalogue.STALLS, {(): status.stalls})
     yield _labelled(catalogue.STALL_SECONDS, {(): status.stall_seconds})
     yield _labelled(catalogue.READY, {(): int(status.ready)})

@@ -13,6 +13,9 @@ from monitor.stream.snapshot import Snapshot
 VERSION = re.compile(r";\s*version=(?!\d+(\.\d+)*\s*(;|$))")
 
 
+END_OF_OPENMETRICS = b"# EOF\n"
+
+
 class Exposition:
     """Renders snapshots, together with what prometheus_client knows of the process itself."""
 
@@ -22,11 +25,29 @@ class Exposition:
         PlatformCollector(registry=self._process)
         GCCollector(registry=self._process)
 
-    def render(self, snapshot: Snapshot, status: ProcessStatus, accept: str = "") -> tuple[bytes, str]:
-        """The body and its content type: text 0.0.4 unless the Accept header prefers another format."""
+    def render(
+        self, snapshot: Snapshot, status: ProcessStatus, accept: str = "", counted: bytes | None = None
+    ) -> tuple[bytes, str]:
+        """The body and its content type: text 0.0.4 unless the Accept header prefers another format.
+
+        What was counted may have been rendered before, in the same format.
+        """
         encode, content_type = choose_encoder(_sane(accept))
-        families = Collected(SnapshotCollector(snapshot, status).collect(), self._process.collect())
-        return encode(families), content_type
+        collector = SnapshotCollector(snapshot, status)
+        if counted is None:
+            counted = self.counted(snapshot, accept)
+        return counted + encode(Collected(collector.momentary(), self._process.collect())), content_type
+
+    def format(self, accept: str) -> str:
+        """The content type that an Accept header gets."""
+        return choose_encoder(_sane(accept))[1]
+
+    def counted(self, snapshot: Snapshot, accept: str) -> bytes:
+        """The part of the body that is published by cuts."""
+        encode, _ = choose_encoder(_sane(accept))
+        collector = SnapshotCollector(snapshot, ProcessStatus("", ""))
+        body: bytes = encode(Collected(collector.counted()))
+        return body.removesuffix(END_OF_OPENMETRICS)
 
 
 class Collected:

@@ -13,6 +13,7 @@ from typing import IO
 from aiokafka import AIOKafkaProducer
 
 from monitor.config import KafkaConfig
+from monitor.mistakes import Mistake
 from monitor.simulate.pace import Pacer
 from monitor.simulate.wire import SimulatedEvent
 from monitor.sources.producing import producing
@@ -21,7 +22,7 @@ BATCH = 2000
 PAUSE_SECONDS = 0.05
 
 
-class SinkError(Exception):
+class SinkError(Mistake):
     """The events cannot be written; the message is one line."""
 
 

@@ -1,13 +1,14 @@
 """What every source gives: chunks of records, a clock, and how far it has come."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from monitor.mistakes import Mistake
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
 
-class SourceError(Exception):
+class SourceError(Mistake):
     """The source cannot go on and waiting will not help; the message is one line for the user."""
 
 
@@ -20,8 +21,9 @@ class Poll:
     chunks: Sequence[Chunk] = ()
     assigned: Mapping[TopicPartition, Start] | None = None
     """Set once after the assignment of event partitions changed: the whole new one."""
-    idle: Collection[TopicPartition] = ()
-    """Event partitions read to their end that were fetched and brought nothing for `idle_seconds`."""
+    idle: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """Event partitions read to their end that were fetched and brought nothing for `idle_seconds`; with the
+    time up to which that is known, by the source's clock: the last fetch, beyond which an outage may lie."""
     finished: bool = False
     """Nothing will ever come again: the end of a file."""
 
@@ -55,6 +57,10 @@ class Source(Protocol):
 
     async def commit(self, offsets: Mapping[TopicPartition, tuple[int, str]]) -> bool:
         """Store an offset and metadata for each partition, in one attempt; whether it was taken."""
+        ...
+
+    async def confirm(self) -> bool:
+        """Whether what was handed out is still this process's alone, asked now, in one attempt of 2 s."""
         ...
 
     def status(self) -> SourceStatus: ...

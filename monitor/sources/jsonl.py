@@ -73,6 +73,10 @@ class JsonlSource:
         """A file is read from its beginning each time."""
         return True
 
+    async def confirm(self) -> bool:
+        """A file has one reader."""
+        return True
+
     def status(self) -> SourceStatus:
         return SourceStatus(ready=True)
 

@@ -69,6 +69,10 @@ class SimulatorSource:
         """Nothing to store: a simulation begins anew each time."""
         return True
 
+    async def confirm(self) -> bool:
+        """Nobody else has this simulation."""
+        return True
+
     def status(self) -> SourceStatus:
         return SourceStatus(ready=True)
 

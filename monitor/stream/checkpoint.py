@@ -6,54 +6,117 @@ from typing import Annotated
 
 import msgspec
 
-VERSION = 1
+VERSION = 2
+FUTURE_SECONDS = 86_400.0
+"""A time so far ahead is no event's: nothing would be counted until then."""
+MAX_CHARACTERS = 3000
+"""Brokers take 4096 bytes, unless they are told otherwise."""
 Offset = Annotated[int, msgspec.Meta(ge=0)]
+Delay = Annotated[float, msgspec.Meta(ge=0)]
 
 
-class Checkpoint(msgspec.Struct, frozen=True):
+class Unreadable(ValueError):  # noqa: N818 - reads as what happened
+    """Metadata that this program did not write, or that a newer one wrote; the message says which."""
+
+
+class Delays(msgspec.Struct, frozen=True):
+    """The delays under which was counted: a deadline is an impression's time and one of these."""
+
+    attribution: Delay
+    maturities: tuple[Delay, ...]
+
+    @property
+    def last(self) -> float:
+        return max((self.attribution, *self.maturities))
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     """P and S of one task: the next offset of each topic, and the watermark. All before is counted."""
 
     positions: dict[str, Offset]
     watermark: float = -math.inf
+    sequence: int = 0
+    """How many commits of the task came before, by all its owners."""
+    delays: Delays | None = None
+    """None: those of the program that reads it."""
+    apart: dict[str, float | None] = {}
+    """Kinds of deadlines that were counted up to another time than the watermark, as after a change of the
+    delays: `clicks`, `settled`, or a maturity in seconds. None: not at all."""
+    late: dict[str, list[Offset]] = {}
+    """Offsets of late impressions, of each topic: read again in another order they might not be late."""
 
 
-class _Stored(msgspec.Struct, frozen=True):
+class _Stored(msgspec.Struct, frozen=True, omit_defaults=True):
     v: int
+    n: int
     p: dict[str, Offset]
     s: float | None
+    d: Delays | None = None
+    apart: dict[str, float | None] = {}
+    late: dict[str, list[Offset]] = {}
+
+
+class _Any(msgspec.Struct):
+    v: int
 
 
 _DECODER = msgspec.json.Decoder(_Stored)
+_VERSION = msgspec.json.Decoder(_Any)
 
 
 def encode(checkpoint: Checkpoint) -> str:
     """The text stored with each of the task's partitions.
 
-    >>> encode(Checkpoint({"clicks": 12}, 1700000000.5))
-    '{"v":1,"p":{"clicks":12},"s":1700000000.5}'
+    >>> encode(Checkpoint(positions={"clicks": 12}, watermark=1700000000.5, sequence=3))
+    '{"v":2,"n":3,"p":{"clicks":12},"s":1700000000.5}'
     """
     watermark = checkpoint.watermark if math.isfinite(checkpoint.watermark) else None
-    return msgspec.json.encode(_Stored(VERSION, checkpoint.positions, watermark)).decode()
+    late = checkpoint.late
+    while True:
+        stored = _Stored(
+            VERSION,
+            checkpoint.sequence,
+            checkpoint.positions,
+            watermark,
+            checkpoint.delays,
+            checkpoint.apart,
+            late,
+        )
+        text = msgspec.json.encode(stored).decode()
+        if len(text) <= MAX_CHARACTERS or not late:
+            return text
+        # A commit that the broker refuses would stop all counting; the newest matter longest.
+        late = {topic: kept for topic, offsets in late.items() if (kept := offsets[-(len(offsets) // 2) :])}
 
 
-def decode(text: str) -> Checkpoint | None:
-    """What was stored; None if it is absent, damaged or of another version."""
+def decode(text: str) -> Checkpoint:
+    """What was stored. Raises Unreadable."""
     try:
-        stored = _DECODER.decode(text)
+        version = _VERSION.decode(text).v
+        if version == VERSION:
+            stored = _DECODER.decode(text)
+            return Checkpoint(
+                positions=stored.p,
+                watermark=-math.inf if stored.s is None else stored.s,
+                sequence=stored.n,
+                delays=stored.d,
+                apart=stored.apart,
+                late=stored.late,
+            )
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
-        return None
-    if stored.v != VERSION:
-        return None
-    return Checkpoint(stored.p, -math.inf if stored.s is None else stored.s)
+        raise Unreadable("it is damaged, or not of this program") from None
+    raise Unreadable(f"it is of version {version}, and this program knows version {VERSION}")
 
 
 def lower(checkpoints: Iterable[Checkpoint]) -> Checkpoint:
     """Of what the partitions of a task say, the lower counts: rather twice than never."""
-    found = list(checkpoints)
+    found = sorted(checkpoints, key=lambda checkpoint: checkpoint.sequence)
     topics = set[str]().union(*(checkpoint.positions for checkpoint in found))
-    return Checkpoint(
-        {topic: min(c.positions.get(topic, 0) for c in found) for topic in topics},
-        min((c.watermark for c in found), default=-math.inf),
+    return msgspec.structs.replace(
+        found[0],
+        positions={topic: min(c.positions.get(topic, 0) for c in found) for topic in topics},
+        watermark=min(c.watermark for c in found),
+        late=_all_late(found),
     )
 
 
@@ -62,13 +125,33 @@ def higher(one: Checkpoint | None, other: Checkpoint | None) -> Checkpoint | Non
     if one is None or other is None:
         return one or other
     topics = one.positions.keys() | other.positions.keys()
-    return Checkpoint(
-        {topic: max(one.positions.get(topic, 0), other.positions.get(topic, 0)) for topic in topics},
-        max(one.watermark, other.watermark),
+    return msgspec.structs.replace(
+        max(one, other, key=lambda checkpoint: checkpoint.watermark),
+        positions={t: max(one.positions.get(t, 0), other.positions.get(t, 0)) for t in topics},
+        sequence=max(one.sequence, other.sequence),
+        late=_all_late([one, other]),
     )
 
 
-def of_task(metadata: Mapping[str, str]) -> Checkpoint | None:
-    """The checkpoint of a task from what was stored with the partition of each topic."""
-    found = [decode(text) for text in metadata.values()]
-    return None if not found or None in found else lower([c for c in found if c is not None])
+def of_task(metadata: Mapping[str, str], now: float) -> Checkpoint | None:
+    """The checkpoint of a task from what was stored with the partition of each topic. Raises Unreadable.
+
+    None where nothing was stored: all from the committed offset on is to be counted. So is a topic of which
+    nothing is stored: it was added later, made anew, or its offsets were set by hand.
+    """
+    found = [decode(text) for text in metadata.values() if text]
+    if not found:
+        return None
+    lowest = lower(found)
+    if lowest.watermark > now + FUTURE_SECONDS:
+        raise Unreadable("its time is in the future")
+    counted = {topic: offset for topic, offset in lowest.positions.items() if metadata.get(topic)}
+    return msgspec.structs.replace(lowest, positions=counted)
+
+
+def _all_late(checkpoints: Iterable[Checkpoint]) -> dict[str, list[int]]:
+    offsets: dict[str, set[int]] = {}
+    for checkpoint in checkpoints:
+        for topic, late in checkpoint.late.items():
+            offsets.setdefault(topic, set()).update(late)
+    return {topic: sorted(late) for topic, late in offsets.items()}

@@ -2,33 +2,28 @@
 
 import logging
 import math
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-
-import numpy as np
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from monitor.config import Config
-from monitor.durations import in_words
 from monitor.events import Event, Impression, Judgment, Reason, Rejected, decode, decode_tombstone
 from monitor.stream import checkpoint, intake
 from monitor.stream.books import Books
-from monitor.stream.cells import Cells
-from monitor.stream.join import KINDS, Held, Interaction, Task
+from monitor.stream.cuts import Cuts, Parts
+from monitor.stream.deciding import Decisions
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.labels import LabelSets
-from monitor.stream.observations import Observations
-from monitor.stream.plan import Stage, make_plan
-from monitor.stream.progress import PartitionProgress, TaskProgress
+from monitor.stream.plan import make_plan
+from monitor.stream.progress import Part, PartitionProgress, TaskProgress
 from monitor.stream.records import Chunk, Record, Role, Start, TopicPartition
-from monitor.stream.score import Scored, score
 from monitor.stream.snapshot import Snapshot
+from monitor.stream.tally import Tally
 from monitor.stream.watermark import lowest
-from monitor.stream.windows import Window
+from monitor.stream.windows import Window, Windows
 
 log = logging.getLogger(__name__)
-MAX_BATCH = 4096
-"""Impressions scored at once: bounds the padded matrices when a backlog is worked off."""
+
+MAX_PART = 1000
+"""Records that are taken in, and forgotten, together."""
 
 
 class Engine:
@@ -41,13 +36,14 @@ class Engine:
         self._roles = roles
         self._judgments_anywhere = Role.EVENTS in roles.values()
         self._tasks: dict[int, TaskProgress] = {}
-        self._left: dict[int, checkpoint.Checkpoint] = {}
         self._table = JudgmentTable(config.judgments.combine, config.limits.judgments)
-        self.books = self._new_books()
+        self._windows = Windows(config.windows, self.plan.stages, config.windows_kept)
+        self._judging = self._new_tally()
+        """What belongs to no task: judgments of a topic of their own."""
         self._uncounted = self._new_books()
         """Where that goes which was counted before a restart."""
-        self._observations = Observations(config, self.plan, self.labels)
-        self._windows = self._observations.windows
+        self.cuts = Cuts(self._new_tally)
+        self._decisions = Decisions(self.plan, config.limits, self._table, self._windows, self._uncounted)
 
     # What the source tells.
 
@@ -59,46 +55,44 @@ class Engine:
         before, self._tasks = self._tasks, {}
         for number, parts in by_task.items():
             known = before.pop(number, None)
-            if known and known.positions() == {tp: start.offset for tp, start in parts.items()}:
+            if known and all(start.kept for start in parts.values()):
                 self._tasks[number] = known
                 continue
             if known:
                 self._leave(known)
-            stored = checkpoint.of_task({tp[0]: start.metadata for tp, start in parts.items()})
-            counted = checkpoint.higher(stored, self._left.pop(number, None))
-            progress = TaskProgress(number, Task(self.plan), self._config.lateness_seconds, counted)
-            for partition, start in parts.items():
-                progress.add(partition, start, now)
-                if start.since is not None:
-                    self._windows.covered_from = max(self._windows.covered_from, start.since)
-            self._tasks[number] = progress
+            self._tasks[number] = self._begin(number, parts, now)
         for progress in before.values():
             self._leave(progress)
-        self._windows.resume(min((p.counted_until for p in self._tasks.values()), default=-math.inf))
+        self._windows.resume(min((p.counted.until for p in self._tasks.values()), default=-math.inf))
 
     def ingest(self, chunk: Chunk, now: float) -> None:
         """Take records in, in the order of their partition."""
         if self._roles[chunk.topic] is Role.JUDGMENTS:
             self._ingest_judgments(chunk, now)
         else:
-            self._ingest_events(chunk, now)
+            # In parts: what is needed again after a restart is known no finer than that.
+            for i in range(0, len(chunk.records), MAX_PART):
+                self._ingest_events(Chunk(*chunk[:2], chunk.records[i : i + MAX_PART]), now)
 
-    def idle(self, partitions: Collection[TopicPartition], now: float) -> None:
-        """These partitions were fetched to their end and brought nothing: they move on with the clock."""
-        for partition in partitions:
+    def idle(self, partitions: Mapping[TopicPartition, float]) -> None:
+        """These were fetched to their end and brought nothing: they move on with the clock, up to a time."""
+        for partition, until in partitions.items():
             progress = self._tasks.get(partition[1])
             if progress and partition in progress.partitions:
                 part = progress.partitions[partition]
-                part.clock.idle(now)
+                part.clock.idle(until)
                 self._cover(part, math.inf)
 
     def advance(self, now: float) -> None:
         """Decide everything whose deadline has passed."""
         for progress in self._tasks.values():
             progress.watermark.advance()
-        passed = self._table.horizon = lowest(p.watermark for p in self._tasks.values())
+        passed = lowest(p.watermark for p in self._tasks.values())
+        # A task that is taken over may be behind, by as much as it has to read again.
+        self._table.horizon = passed - self.plan.last_delay
         for progress in self._tasks.values():
-            self._pass(progress, passed if self._judgments_anywhere else progress.watermark.value, now)
+            watermark = passed if self._judgments_anywhere else progress.watermark.value
+            self._decisions.advance(progress, watermark, now)
         self._windows.close(passed)
         for progress in self._tasks.values():
             for part in progress.partitions.values():
@@ -117,11 +111,18 @@ class Engine:
     def checkpoints(self) -> dict[TopicPartition, tuple[int, str]]:
         """For each partition the oldest offset still needed, and how far its task was counted."""
         return {
-            partition: (part.oldest_needed(), text)
+            partition: commit
             for progress in self._tasks.values()
-            for text in [checkpoint.encode(progress.checkpoint())]
-            for partition, part in progress.partitions.items()
+            for partition, commit in progress.commits(progress.checkpoint()).items()
         }
+
+    def freeze(self) -> None:
+        """A scrape begins: what was counted until now is to be shown by the one after it."""
+        self.cuts.freeze(self._take(), len(self.labels))
+
+    def publish(self) -> None:
+        """Show at once what was counted until now, where nobody waits for scrapes."""
+        self.cuts.publish(self._take())
 
     @property
     def open_impressions(self) -> int:
@@ -143,46 +144,113 @@ class Engine:
     def partitions(self) -> int:
         return sum(len(p.partitions) for p in self._tasks.values())
 
+    @property
+    def to_replay(self) -> int:
+        """Records that are read again without being counted, before all is as it was before a restart."""
+        return sum(p.to_replay for p in self._tasks.values())
+
+    @property
+    def records(self) -> int:
+        return sum(tally.books.records.total() for tally in self._tallies())
+
+    @property
+    def rejected(self) -> int:
+        return sum(tally.books.rejected.total() for tally in self._tallies())
+
     def windows(self) -> Sequence[Window]:
         return self._windows.closed()
 
     def snapshot(self) -> Snapshot:
-        observed, books = self._observations, self.books
-        observed.grow()
-        cells = Cells(self.plan.columns)
-        cells.merge(observed.cells)
+        """All that was counted until now."""
+        return self._snapshot(self.total(self._tallies()), len(self.labels))
+
+    def cut(self, total: Tally) -> Snapshot:
+        """What a scrape shows, given the total of that; and at 0 what waits."""
+        return self._snapshot(total, self.cuts.label_sets)
+
+    def total(self, tallies: Iterable[Tally]) -> Tally:
+        """Tallies added up to a new one."""
+        total = self._new_tally()
+        for tally in tallies:
+            total.merge(tally)
+        return total
+
+    def moment(self) -> Snapshot:
+        """What is so now, without anything that was counted."""
+        return self._snapshot(self._new_tally(), len(self.labels))
+
+    def _snapshot(self, total: Tally, label_sets: int) -> Snapshot:
+        total.grow(label_sets)
+        books = total.books
         return Snapshot(
             label_names=self.labels.names,
-            label_sets=list(self.labels.values),
+            label_sets=self.labels.values[: len(total.shown)],
             columns=self.plan.columns,
-            cells=cells,
-            positions_shown=observed.shown.copy(),
-            positions_clicked=observed.clicked.copy(),
+            cells=total.cells,
+            positions_shown=total.shown,
+            positions_clicked=total.clicked,
             windows=self._windows.newest(),
-            records=dict(books.records),
-            rejected=dict(books.rejected),
-            fates=dict(books.fates),
-            judged=dict(books.judged),
-            label_overflow=dict(self.labels.overflow),
+            records=books.records,
+            rejected=books.rejected,
+            fates=books.fates,
+            judged=books.judged,
+            label_overflow=books.label_overflow,
             duplicate_keys=books.duplicate_keys,
             judgments_evicted=books.judgments_evicted,
             open_impressions=self.open_impressions,
             pending_interactions=self.pending_interactions,
             judgments=self.judgments,
+            to_replay=self.to_replay,
             watermarks=self.watermarks,
             newest={tp: part.clock.newest for p in self._tasks.values() for tp, part in p.partitions.items()},
-            delays=observed.delays,
+            delays=total.delays,
         )
 
     # Taking in.
 
+    def _begin(self, number: int, parts: Mapping[TopicPartition, Start], now: float) -> TaskProgress:
+        """Take a task, from where it was counted: by its last owner, or shown by this process itself."""
+        try:
+            stored = checkpoint.of_task({tp[0]: start.metadata for tp, start in parts.items()}, now)
+        except checkpoint.Unreadable as error:
+            # What was counted is not known. All that is there now is taken for counted: never twice.
+            log.warning(
+                "partition %d: how far it was counted cannot be read: %s; it is counted from now on",
+                *(number, error),
+            )
+            ends = {tp[0]: start.offset if start.end is None else start.end for tp, start in parts.items()}
+            stored = checkpoint.Checkpoint(positions=ends, watermark=now)
+        counted = checkpoint.higher(stored, self.cuts.shown_of.get(number))
+        progress = TaskProgress(number, self.plan, self._config.lateness_seconds, counted, self._new_tally())
+        for partition, start in parts.items():
+            progress.add(partition, start, now)
+            if start.since is not None:
+                self._windows.covered_from = max(self._windows.covered_from, start.since)
+        return progress
+
     def _leave(self, progress: TaskProgress) -> None:
-        """Drop a task; should it come back, what this process has counted of it is not counted again."""
-        self._left[progress.number] = progress.checkpoint()
+        """Drop a task; should it come back, what scrapes have shown of it is not counted again."""
+        if self._config.commit == "interval":
+            # Every scrape has shown all of it.
+            self.cuts.publish({progress.number: progress.take(self._new_tally())})
+        self.cuts.drop(progress.number)
         self._windows.forget(progress.number)
 
+    def _take(self) -> Parts:
+        judged, self._judging = self._judging, self._new_tally()
+        parts: Parts = {None: Part(judged)}
+        for number, progress in self._tasks.items():
+            parts[number] = progress.take(self._new_tally())
+        return parts
+
+    def _tallies(self) -> Iterator[Tally]:
+        yield from self.cuts.tallies()
+        yield self._judging
+        for progress in self._tasks.values():
+            yield progress.tally
+
     def _ingest_judgments(self, chunk: Chunk, now: float) -> None:
-        books = self.books
+        books = self._judging.books
         books.records[chunk.topic] += len(chunk.records)
         for record in chunk.records:
             event = _event(record, now)
@@ -204,19 +272,20 @@ class Engine:
         decided = watermark
         first = chunk.records[0]
         newest = -math.inf
+        part.begins_at(first.offset)
         for record in chunk.records:
             if record.offset < part.counted_from:
                 books = self._uncounted
             else:
                 # Before a restart event time had come this far, be it by the clock of an idle partition.
-                books, watermark = self.books, max(watermark, progress.counted_until)
+                books, watermark = progress.tally.books, max(watermark, progress.counted.until)
             books.records[chunk.topic] += 1
             event = _event(record, now)
             if isinstance(event, Rejected) or (isinstance(event, Judgment) and not takes_judgments):
                 books.rejected[event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC] += 1
                 continue
             if isinstance(event, Impression):
-                self._impression(event, progress, books, watermark)
+                self._impression(event, progress, part, record.offset, books, watermark)
             elif isinstance(event, Judgment):
                 if event.ts < watermark and decided < watermark:
                     # It comes after its time: what has passed is decided without it.
@@ -239,20 +308,28 @@ class Engine:
         # Now, not at the end of the poll: the next chunk may bring judgments, or more of this partition.
         self._advance(progress, progress.watermark.advance(), now)
         self._cover(part, first.timestamp / 1000 if first.timestamp > 0 else now)
-        self.books.judgments_evicted += self._table.evict()
-        self._keep_bounds(now)
+        self._judging.books.judgments_evicted += self._table.evict()
+        self._decisions.keep_bounds(self._tasks, now)
 
-    def _impression(self, event: Impression, progress: TaskProgress, books: Books, watermark: float) -> None:
+    def _impression(
+        self,
+        event: Impression,
+        progress: TaskProgress,
+        part: PartitionProgress,
+        offset: int,
+        books: Books,
+        watermark: float,
+    ) -> None:
         first = progress.task.held(hash(event.impression_id))
         if first is not None and first.ts + self.plan.last_delay >= watermark:
             books.fates["impression", "duplicate"] += 1
             return
-        if event.ts < watermark:
+        if event.ts < watermark or offset in part.were_late:
             books.fates["impression", "late"] += 1
+            part.late.append(offset)
             return
-        held, repeated = intake.hold(
-            event, self.labels.number(event.labels), keep_embeddings=self.plan.keeps_embeddings
-        )
+        label_set = self.labels.number(event.labels, books.label_overflow)
+        held, repeated = intake.hold(event, label_set, keep_embeddings=self.plan.keeps_embeddings)
         books.duplicate_keys += repeated
         progress.task.hold(held)
 
@@ -274,85 +351,27 @@ class Engine:
             others = (p.watermark.value for p in self._tasks.values() if p is not progress)
             passed = min([watermark, *others])
             for each in self._tasks.values():
-                self._pass(each, passed, now)
+                self._decisions.advance(each, passed, now)
         else:
-            self._pass(progress, watermark, now)
-
-    def _pass(self, progress: TaskProgress, watermark: float, now: float) -> None:
-        progress.decided_until = max(progress.decided_until, watermark)
-        for number, held in progress.task.due(watermark):
-            self._decide(progress, number, held, "settled", now)
-        self._end_interactions(progress, progress.task.expire(watermark), "unmatched")
-
-    def _decide(self, progress: TaskProgress, number: int, held: list[Held], fate: str, now: float) -> None:
-        """Observe impressions at one stage; what was counted before a restart goes to the windows only."""
-        stage = self.plan.stages[number]
-        uncounted = bisect_left(held, progress.counted_until, key=lambda h: h.ts + stage.delay)
-        for part, counted in ((held[:uncounted], False), (held[uncounted:], True)):
-            for i in range(0, len(part), MAX_BATCH):
-                self._observe(progress, number, part[i : i + MAX_BATCH], fate, now, counted=counted)
-
-    def _observe(
-        self, progress: TaskProgress, number: int, held: list[Held], fate: str, now: float, *, counted: bool
-    ) -> None:
-        stage = self.plan.stages[number]
-        scored = score(stage, held, self._table)
-        if log.isEnabledFor(logging.DEBUG):
-            _explain(stage, scored)
-        progress.task.pending -= scored.fates.total()
-        self._observations.add(progress.number, number, scored, now, counted=counted)
-        books = self.books if counted else self._uncounted
-        books.fates.update(scored.fates)
-        if scored.judged is not None and stage.maturity is not None:
-            judged = int(np.count_nonzero(scored.judged))
-            books.judged[stage.maturity, "judged"] += judged
-            books.judged[stage.maturity, "unjudged"] += len(held) - judged
-        if number == len(self.plan.stages) - 1:
-            books.fates["impression", fate] += len(held)
-
-    def _end_interactions(self, progress: TaskProgress, ended: Iterable[Interaction], fate: str) -> None:
-        for kind, _, _, ts in ended:
-            counted = ts + self.plan.attribution >= progress.counted_until
-            books = self.books if counted else self._uncounted
-            books.fates[KINDS[kind], fate] += 1
-
-    # Bounds.
-
-    def _keep_bounds(self, now: float) -> None:
-        """Over a bound the oldest are decided early, as if time had passed, and counted as evicted."""
-        limits = self._config.limits
-        if (over := self.pending_interactions - limits.pending) > 0:
-            self._bound_pending(over, now)
-        if (over := self.open_impressions - limits.open) > 0:
-            ages = sorted((ts, number) for number, p in self._tasks.items() for ts in p.task.oldest(over))
-            for number, count in Counter(number for _, number in ages[:over]).items():
-                self._evict(self._tasks[number], self._tasks[number].task.evict(count), now)
-
-    def _bound_pending(self, over: int, now: float) -> None:
-        """First those that wait for an impression; then the oldest impressions that hold interactions."""
-        for progress in sorted(self._tasks.values(), key=lambda p: -p.task.pending):
-            evicted = progress.task.evict_waiting(over)
-            self._end_interactions(progress, evicted, "evicted")
-            over -= len(evicted)
-        for progress in sorted(self._tasks.values(), key=lambda p: -p.task.pending):
-            before = progress.task.pending
-            if over > 0:
-                self._evict(progress, progress.task.evict_holding(over), now)
-            over -= before - progress.task.pending
-
-    def _evict(self, progress: TaskProgress, stages: list[tuple[int, list[Held]]], now: float) -> None:
-        for number, held in stages:
-            self._decide(progress, number, held, "evicted", now)
+            self._decisions.advance(progress, watermark, now)
 
     # Small things.
 
     def _needed_until(self, ts: float) -> float:
-        """When a record of this event time is needed no more: held nowhere, and in no open window."""
-        ends = [math.floor(ts / size) * size + size for size in self._config.windows]
-        return max([ts, *ends]) + self.plan.last_delay
+        """When a record of this event time is needed no more: held nowhere, and in no open window.
+
+        Not its own, and not that of an impression, or of an interaction, that it belongs to.
+        """
+        reach = ts + self.plan.attribution
+        ends = [math.floor(reach / size) * size + size for size in self._config.windows]
+        return max([reach, *ends]) + self.plan.last_delay
+
+    def _new_tally(self) -> Tally:
+        return Tally(self.plan, self._new_books())
 
     def _new_books(self) -> Books:
-        return Books(self._roles, [stage.maturity for stage in self.plan.stages if stage.maturity])
+        maturities = [stage.maturity for stage in self.plan.stages if stage.maturity]
+        return Books(self._roles, maturities, self.labels.names)
 
 
 def _event(record: Record, now: float) -> Event | Rejected:
@@ -360,18 +379,3 @@ def _event(record: Record, now: float) -> Event | Rejected:
     if record.value is None:
         return decode_tombstone(record.key, arrived)
     return decode(record.value, arrived)
-
-
-def _explain(stage: Stage, scored: Scored) -> None:
-    """Follow the scoring at DEBUG: hashes and numbers only, no id, query or key."""
-    for row, held in enumerate(scored.held):
-        values = " ".join(
-            f"{column.measure.name}={value:.4g}"
-            for column, value in zip(stage.columns, scored.values[row].tolist(), strict=True)
-            if not math.isnan(value)
-        )
-        ident, results = held.id & (1 << 64) - 1, len(held.ranked)
-        log.debug(
-            "impression %016x of %.3f decided after %s: %d results; %s",
-            *(ident, held.ts, in_words(stage.delay), results, values or "nothing to observe"),
-        )

@@ -1,5 +1,6 @@
 """Label sets: the configured labels of an impression as one small number, with bounded cardinality."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 MAX_VALUES = 50
@@ -13,25 +14,25 @@ class LabelSets:
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
         self.values: list[tuple[str, ...]] = []
-        self.overflow = dict.fromkeys(names, 0)
         self._known: dict[str, set[str]] = {name: set() for name in names}
         self._numbers: dict[tuple[str | None, ...], int] = {}
         """By the values as sent, and as exported."""
         self._nothing = (None,) * len(names)
         if not names:
-            self.number(None)
+            self.number(None, Counter())
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def number(self, labels: Mapping[str, str | None] | None) -> int:
-        """The number of an impression's label set."""
+    def number(self, labels: Mapping[str, str | None] | None, overflow: Counter[str]) -> int:
+        """The number of an impression's label set; a value beyond the bound is counted in `overflow`."""
         sent = tuple([labels.get(name) for name in self.names]) if labels else self._nothing
         number = self._numbers.get(sent)
-        return self._new(sent) if number is None else number
+        return self._new(sent, overflow) if number is None else number
 
-    def _new(self, sent: tuple[str | None, ...]) -> int:
-        values = tuple([self._bounded(name, value) for name, value in zip(self.names, sent, strict=True)])
+    def _new(self, sent: tuple[str | None, ...], overflow: Counter[str]) -> int:
+        pairs = zip(self.names, sent, strict=True)
+        values = tuple([self._bounded(name, value, overflow) for name, value in pairs])
         number = self._numbers.get(values)
         if number is None:
             number = self._numbers[values] = len(self.values)
@@ -41,12 +42,12 @@ class LabelSets:
             self._numbers[sent] = number
         return number
 
-    def _bounded(self, name: str, value: str | None) -> str:
+    def _bounded(self, name: str, value: str | None, overflow: Counter[str]) -> str:
         known = self._known[name]
         if not value or value in known:
             return value or UNKNOWN
         if len(known) >= MAX_VALUES:
-            self.overflow[name] += 1
+            overflow[name] += 1
             return OTHER
         known.add(value)
         return value

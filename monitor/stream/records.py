@@ -52,3 +52,7 @@ class Start(NamedTuple):
     """The offset is the first that the log still has."""
     since: float | None = None
     """All that was shown from this time on is read, where the position was chosen by time."""
+    kept: bool = False
+    """It goes on where it was: nothing was read or stored by anybody else since, and nothing comes again."""
+    end: int | None = None
+    """Next offset of the log when the assignment was made; None where there is no such log."""

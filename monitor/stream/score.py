@@ -9,6 +9,7 @@ import numpy as np
 
 from monitor.events import MAX_RANKED
 from monitor.metrics import Batch, Bools, Floats, Ints, Measure, Need
+from monitor.metrics.batch import lengths_of, padded
 from monitor.stream.join import CLICK, KINDS, OUTCOME, Held
 from monitor.stream.judgments import JudgmentTable, Qrels
 from monitor.stream.lookup import lookup
@@ -133,7 +134,7 @@ def _judged_batch(
     return Batch(
         lengths=lengths,
         grades=grades,
-        ideal=_padded([q.ideal for q in qrels]),
+        ideal=padded(np.concatenate([q.ideal for q in qrels]), lengths_of([q.ideal for q in qrels]), 0.0),
         relevant=np.array([q.relevant for q in qrels], dtype=np.int64),
         targets=targets,
         relevant_targets=np.array([q.relevant_targets for q in qrels], dtype=np.int64),
@@ -145,13 +146,6 @@ def _judged_batch(
 def _depth(measures: list[tuple[int, Measure]]) -> int:
     depths = [measure.depth for _, measure in measures]
     return MAX_RANKED if None in depths else max(depth or 0 for depth in depths)
-
-
-def _padded(rows: Sequence[Floats]) -> Floats:
-    lengths = np.array([len(row) for row in rows])
-    padded = np.zeros((len(rows), int(lengths.max(initial=0))))
-    padded[np.arange(padded.shape[1]) < lengths[:, None]] = np.concatenate(rows)
-    return padded
 
 
 def _label_delays(held: Sequence[Held], delays: Floats) -> Floats:

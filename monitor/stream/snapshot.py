@@ -48,6 +48,8 @@ class Snapshot:
     open_impressions: int
     pending_interactions: int
     judgments: int
+    to_replay: int
+    """Records that are read again without being counted."""
     watermarks: Mapping[int, float]
     """Task (partition number) -> event time."""
     newest: Mapping[TopicPartition, float]

@@ -2,12 +2,15 @@
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from monitor.stream.cells import Cells
 from monitor.stream.plan import Stage
+from monitor.stream.score import Scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,15 @@ class Windows:
             tasks.pop(task, None)
             if not tasks:
                 del self._open[window]
+
+    def slots(self, stage: Stage, scored: Scored) -> Iterator[tuple[float, Cells]]:
+        """What impressions bring, by the slot of time in which they were shown."""
+        slots = np.floor(scored.ts / self.slot) * self.slot
+        for slot in np.unique(slots).tolist():
+            rows = slots == slot
+            cells = Cells(stage.columns)
+            cells.observe(scored.label_sets[rows], scored.values[rows])
+            yield slot, cells
 
     def add(self, task: int, stage: int, slot: float, cells: Cells) -> None:
         """Add what a task has observed in the slot of time that begins at `slot` to the windows around it."""

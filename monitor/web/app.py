@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import secrets
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -19,11 +20,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from monitor.durations import in_words
 from monitor.stream.plan import make_plan
 from monitor.web.api import BadQuery, answer, read_query
+from monitor.web.delivery import send_whole
 from monitor.web.page import content_security_policy, render_page
 from monitor.web.view import Health, View
 from monitor.web.words import progress, trouble
 
 PLACES = "/, /metrics, /-/healthy, /-/ready, /api/v1/windows"
+SCRAPE_HEADER = "x-prometheus-scrape-timeout-seconds"
+"""What Prometheus, and what scrapes as it does, sends with every scrape."""
+SCRAPE_SECONDS = 60.0
+"""A scrape that takes longer has failed, whatever it says; Prometheus allows 10 s, if not told otherwise."""
 COMPRESSION = 5
 """Of a large scrape: in a fifth of the time that 9 takes, with a sixth more bytes."""
 
@@ -54,10 +60,25 @@ class Handlers:
         self._plan = make_plan(view.config)
 
     async def metrics(self, request: Request) -> Response:
-        body, content_type = await self._view.render(", ".join(request.headers.getlist("accept")))
+        accept = ", ".join(request.headers.getlist("accept"))
+        if self._acknowledges(request):
+            return Scraped(self._view, accept, gzipped=_wants_gzip(request), seconds=_timeout(request))
+        # A Prometheus that does not count must see no counter go down either, as live ones can.
+        scrapes = self._view.config.commit == "scrape" and SCRAPE_HEADER in request.headers
+        body, content_type = await (self._view.shown if scrapes else self._view.render)(accept)
         response = await _compressed(request, body, content_type)
         response.headers["Vary"] = "Accept, Accept-Encoding"
         return response
+
+    def _acknowledges(self, request: Request) -> bool:
+        """Whether what this request is shown counts as seen by Prometheus."""
+        config = self._view.config
+        if config.commit != "scrape" or request.method != "GET":
+            return False
+        if config.commit_token:
+            given = request.query_params.get("commit_token", "")
+            return secrets.compare_digest(given.encode(), config.commit_token.encode())
+        return SCRAPE_HEADER in request.headers
 
     async def healthy(self, _: Request) -> Response:
         health, status = self._view.health(), self._view.facts()
@@ -87,6 +108,26 @@ class Handlers:
         return await _compressed(request, text.encode(), "text/html; charset=utf-8")
 
 
+class Scraped(Response):
+    """The answer to a scrape that acknowledges, when it has arrived, what it showed."""
+
+    def __init__(self, view: View, accept: str, *, gzipped: bool, seconds: float) -> None:
+        super().__init__()
+        self._seconds = seconds
+        self._view = view
+        self._accept = accept
+        self._gzipped = gzipped
+
+    async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
+        pack = partial(gzip.compress, compresslevel=COMPRESSION, mtime=0) if self._gzipped else bytes
+        scrape = await self._view.scrape(self._accept, pack)
+        headers = {"Content-Type": scrape.content_type, "Vary": "Accept, Accept-Encoding"}
+        if self._gzipped:
+            headers["Content-Encoding"] = "gzip"
+        if await send_whole(Response(scrape.body, headers=headers), scope, send, self._seconds):
+            await self._view.acknowledge(scrape.version)
+
+
 class SecurityHeaders:
     """Says with every answer that nothing else may be loaded, framed, guessed or kept."""
 
@@ -110,11 +151,23 @@ class SecurityHeaders:
 
 async def _compressed(request: Request, body: bytes, content_type: str) -> Response:
     headers = {"Vary": "Accept-Encoding"}
-    if accepts_gzip(", ".join(request.headers.getlist("accept-encoding"))):
+    if _wants_gzip(request):
         body = await asyncio.to_thread(gzip.compress, body, COMPRESSION, mtime=0)
         headers["Content-Encoding"] = "gzip"
     # The header is set as it is: Starlette would add a charset to it.
     return Response(body, headers={**headers, "Content-Type": content_type})
+
+
+def _timeout(request: Request) -> float:
+    """When the scrape will have failed, as it says itself."""
+    try:
+        return min(float(request.headers[SCRAPE_HEADER]), SCRAPE_SECONDS)
+    except (KeyError, ValueError):
+        return SCRAPE_SECONDS
+
+
+def _wants_gzip(request: Request) -> bool:
+    return accepts_gzip(", ".join(request.headers.getlist("accept-encoding")))
 
 
 def accepts_gzip(header: str) -> bool:

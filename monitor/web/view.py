@@ -1,6 +1,6 @@
 """What the HTTP side needs to know of the running monitor, and nothing more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,11 +36,36 @@ class Status:
     judgments: int
 
 
+class Scrape(Protocol):
+    """What a scrape by Prometheus gets."""
+
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def content_type(self) -> str: ...
+    @property
+    def version(self) -> int:
+        """Names what it shows, for the acknowledgement."""
+        ...
+
+
 class View(Protocol):
-    """The running monitor, as the pages see it. All but `render` run in the event loop and must be quick."""
+    """The running monitor, as the pages see it. What is not awaited must be quick."""
 
     async def render(self, accept: str) -> tuple[bytes, str]:
-        """The body of a scrape and its content type, for the Accept header it came with."""
+        """All as it is now, and its content type, for the Accept header of the request."""
+        ...
+
+    async def scrape(self, accept: str, pack: Callable[[bytes], bytes]) -> Scrape:
+        """What the next scrape by Prometheus is to show, packed; to be sent at once."""
+        ...
+
+    async def shown(self, accept: str) -> tuple[bytes, str]:
+        """What scrapes have shown until now, for a Prometheus that does not count."""
+        ...
+
+    async def acknowledge(self, version: int) -> bool:
+        """A scrape has arrived whole; whether that could be committed."""
         ...
 
     def health(self) -> Health: ...

@@ -30,6 +30,7 @@ class Follower:
             self.assignments.append(poll.assigned)
             for place, start in poll.assigned.items():
                 kept = self.values.get(place, {})
+                assert not start.kept or start.offset > max(kept, default=-1), f"{place} goes back"
                 self.values[place] = {
                     offset: value for offset, value in kept.items() if offset < start.offset
                 }

@@ -32,6 +32,16 @@ def jobs_sought(manifests: Manifests) -> set[str]:
     return {job for expr in expressions for job in re.findall(r'\bjob=~?"([^"]*)"', expr)}
 
 
+def notes(settings: str, folder: Path) -> str:
+    """What helm says after an installation with these settings."""
+    chart = folder / "ranking-monitor"
+    shutil.copytree(CHART, chart)
+    included = '{{ include (print .Template.BasePath "/NOTES.txt") . | quote }}'
+    (chart / "templates/notes.yaml").write_text(f"kind: Notes\ntext: {included}\n")
+    (manifest,) = rendered(chart, "--set", settings)["Notes"]
+    return str(manifest["text"])
+
+
 @pytest.mark.parametrize("values", VALUES, ids=lambda path: path.stem)
 def test_rules_look_for_the_job_that_the_monitors_set(values: Path) -> None:
     given = yaml.safe_load(values.read_text())
@@ -62,6 +72,35 @@ def test_the_rules_are_those_that_the_command_prints_for_these_values() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "endpoints"), [("ServiceMonitor", "endpoints"), ("PodMonitor", "podMetricsEndpoints")]
+)
+def test_a_monitor_sends_the_token_that_the_daemon_wants(kind: str, endpoints: str) -> None:
+    for token, sent in (("first", {"commit_token": ["first"]}), ("", None)):
+        (monitor,) = rendered(CHART, "--set", f"monitoring.kind={kind},config.commit_token={token}")[kind]
+        assert [endpoint.get("params") for endpoint in monitor["spec"][endpoints]] == [sent]
+
+
+def test_annotations_ask_for_the_token_too() -> None:
+    for token, asked in (("first", "first"), ("", None)):
+        (deployment,) = rendered(CHART, "--set", f"config.commit_token={token}")["Deployment"]
+        annotations = deployment["spec"]["template"]["metadata"]["annotations"]
+        assert annotations["prometheus.io/scrape"] == "true"
+        assert annotations.get("prometheus.io/param_commit_token") == asked
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("monitoring.kind=none", True),
+        ("monitoring.kind=none,config.commit=interval", False),
+        ("monitoring.kind=annotations", False),
+    ],
+)
+def test_the_notes_say_how_to_commit_where_nothing_scrapes(settings: str, said: bool, tmp_path: Path) -> None:
+    assert ("set config.commit to interval" in notes(settings, tmp_path)) == said
+
+
+@pytest.mark.parametrize(
     ("settings", "warned"),
     [
         ("rules.enabled=true", {"rules.runbooksUrl", "rules.dashboardsUrl"}),
@@ -72,10 +111,6 @@ def test_the_rules_are_those_that_the_command_prints_for_these_values() -> None:
     ],
 )
 def test_the_notes_warn_of_links_that_lead_nowhere(settings: str, warned: set[str], tmp_path: Path) -> None:
-    chart = tmp_path / "ranking-monitor"
-    shutil.copytree(CHART, chart)
-    notes = '{{ include (print .Template.BasePath "/NOTES.txt") . | quote }}'
-    (chart / "templates/notes.yaml").write_text(f"kind: Notes\ntext: {notes}\n")
-    (manifest,) = rendered(chart, "--set", settings)["Notes"]
-    warnings = [line for line in manifest["text"].splitlines() if line.startswith("WARNING: ")]
+    lines = notes(settings, tmp_path).splitlines()
+    warnings = [line for line in lines if line.startswith("WARNING: ")]
     assert {re.findall(r"set (rules\.\w+)", line)[0] for line in warnings} == warned

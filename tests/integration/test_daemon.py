@@ -165,6 +165,7 @@ async def test_a_restart_counts_nothing_that_was_committed_again(kafka: Broker, 
         "kafka": {**kafka_config, "topics": {"events": [topic]}},
         "attribution_seconds": 3,
         "judgments": {"maturities": [2]},
+        "commit": "interval",
     }
     await kafka.produce(topic, impressions(0, 100, time.time() - 300))
     async with daemon(tmp_path, config) as running:

@@ -27,11 +27,12 @@ from tests.support.prometheus import Prometheus, prometheus
 
 pytestmark = pytest.mark.prometheus
 
-NO_BROKER = "the demo reads no broker, so nothing can lag"
+NO_BROKER = "the demo reads no broker, so nothing can lag or be skipped"
 TOO_YOUNG = "this Prometheus has no yesterday; the same query with an offset of seconds has to answer"
 EMPTY_ON_PURPOSE = {
     ("pipeline", "Lag"): NO_BROKER,
     ("pipeline", "Lag by partition"): NO_BROKER,
+    ("pipeline", "Skipped since the start"): NO_BROKER,
 }
 CHOICES: dict[str, dict[str, Choice]] = {
     "as saved": {},

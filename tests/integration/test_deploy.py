@@ -124,6 +124,7 @@ def test_a_backends_chart_takes_the_monitor_into_its_pods(tmp_path: Path) -> Non
         ("service.enabled=false,monitoring.kind=ServiceMonitor", "needs service.enabled: true"),
         ("replica=1", "additional properties 'replica' not allowed"),
         ("config.listen=0.0.0.0:1", "/config"),
+        ("config.commit=sometimes", "/config/commit"),
         ("image.digest=latest", "/image/digest"),
         ('monitoring.job=a"b', "/monitoring/job"),
         ("rules.runbooksUrl=a wiki", "/rules/runbooksUrl"),

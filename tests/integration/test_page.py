@@ -1,7 +1,5 @@
 """The page in a real browser: it is drawn, keeps itself up to date, and loads nothing from elsewhere."""
 
-import os
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -9,37 +7,26 @@ from contextlib import contextmanager
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from monitor.stream.plan import make_plan
 from monitor.web.app import create_app
 from monitor.web.view import Health
+from tests.support.browser import chromium
 from tests.support.ports import free_port
 from tests.unit.export.snapshots import SMALL, make_window, stage_of
 from tests.unit.web.views import MadeUpView
 
 pytestmark = pytest.mark.browser
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 JUDGED = stage_of(make_plan(SMALL), 60.0)
 START = 1_700_000_040.0
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        reason = "no browser: install chromium"
-        if os.environ.get("REQUIRE_KAFKA") == "1":
-            pytest.fail(f"{reason} (REQUIRE_KAFKA=1)", pytrace=False)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

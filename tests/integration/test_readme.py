@@ -50,6 +50,7 @@ class Terminal:
         """What `make demo` needs of a clone, with an environment that is already there."""
         for name in ("Makefile", "pyproject.toml", "requirements.lock"):
             shutil.copy(ROOT / name, self.folder)
+        shutil.copytree(ROOT / "docs" / "examples", self.folder / "docs" / "examples")
         venv = self.folder / ".venv"
         venv.mkdir()
         (venv / "bin").symlink_to(bin_folder)

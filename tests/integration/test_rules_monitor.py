@@ -1,6 +1,6 @@
 """What fires the alerts on the monitor itself, and what does not."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +45,8 @@ REJECTED = label("ranking_monitor_rejected_total", reason="not_json", **OWN)
 EVICTED = label("ranking_monitor_events_total", type="impression", fate="evicted", **OWN)
 FORGOTTEN = label("ranking_monitor_evicted_judgments_total", **OWN)
 STARTED = label("process_start_time_seconds", **OWN)
+COMMITTED = label("ranking_monitor_committed_timestamp_seconds", **OWN)
+SKIPPED = label("ranking_monitor_skipped_records_total", topic="search-events", partition="0", **OWN)
 
 
 def test_a_replica_that_cannot_be_scraped_is_down(tmp_path: Path) -> None:
@@ -167,6 +169,96 @@ def test_old_evictions_and_a_restart_are_silent(tmp_path: Path) -> None:
     assert names(tmp_path, {EVICTED: evicted, FORGOTTEN: [70.0] * STEPS}) == set()
 
 
+def test_commits_that_stopped_fire_and_say_since_when(tmp_path: Path) -> None:
+    """Of two replicas, one; and of two tasks of it, once."""
+    stopped = since_trouble(lambda i: i * 300.0 - 15, lambda _: BEGIN * 300.0 - 15)
+    other = {name.replace('instance="a"', 'instance="b"'): some for name, some in _moving(STEPS, 300).items()}
+    tasks = {WATERMARK.replace('task="0"', 'task="1"'): _moving(STEPS, 300)[WATERMARK]}
+    found = seen(tmp_path, {**UP, **other, **_moving(STEPS, 300), **tasks, COMMITTED: stopped})
+    assert {(alert.name, alert.labels["instance"]) for alert in found} == {
+        ("RankingMonitorCommitsStopped", "a")
+    }
+    assert len({alert.hours for alert in found}) == len(found)
+    # 15 minutes and the 5 of `for`, by evaluations that come every 5.
+    assert found[0].hours == pytest.approx(TROUBLE + 20 / 60)
+    assert found[-1].summary == "a has committed nothing for 1h 10m 15s"
+
+
+def _moving(count: int, step: int) -> dict[str, list[float]]:
+    """Event time and commits of a replica that is well."""
+    times = [i * float(step) for i in range(count)]
+    return {WATERMARK: [at - 60 for at in times], COMMITTED: [at - 15 for at in times]}
+
+
+def test_a_replica_without_partitions_has_nothing_to_commit(tmp_path: Path) -> None:
+    assert names(tmp_path, {COMMITTED: [0.0] * STEPS}) == set()
+
+
+@pytest.mark.parametrize("interval", [15, 60, 180])
+def test_a_commit_with_every_scrape_is_silent(interval: int, tmp_path: Path) -> None:
+    """However often Prometheus scrapes: what it sees is the commit of the scrape before."""
+    steps = 3600 // interval
+    committed = [max(0.0, (i - 1) * float(interval)) for i in range(steps)]
+    samples = {UP_NAME: [1.0] * steps, **_moving(steps, interval), COMMITTED: committed}
+    assert fired(tmp_path, samples, step=interval, every=60, group="ranking-monitor") == []
+
+
+def test_the_first_scrape_after_an_hour_without_is_no_stop_of_commits(tmp_path: Path) -> None:
+    """It still shows the commit of an hour ago, and is the first to be acknowledged again."""
+    away, back = 20, 80
+    samples = _moving(MINUTES, 60)
+    samples[COMMITTED][back] = away * 60.0
+    none = ["stale", *["_"] * (back - away - 1)]
+    up = [float(not away <= i < back) for i in range(MINUTES)]
+    found = by_the_minute(
+        tmp_path, {name: [*some[:away], *none, *some[back:]] for name, some in samples.items()}, up
+    )
+    assert {alert.name for alert in found} == {"RankingMonitorDown"}
+
+
+def test_commits_that_go_on_end_it(tmp_path: Path) -> None:
+    committed = [min(i, 10) * 60.0 if i < 50 else (i - 1) * 60.0 for i in range(MINUTES)]
+    found = by_the_minute(tmp_path, {**_moving(MINUTES, 60), COMMITTED: committed})
+    assert {alert.name for alert in found} == {"RankingMonitorCommitsStopped"}
+    minutes = [round(alert.hours * 60) for alert in found]
+    # From 15 minutes and `for` after the last commit to keep_firing_for after the next.
+    assert minutes == list(range(10 + 15 + 1 + 5, 50 + 25))
+
+
+def test_skipped_records_fire(tmp_path: Path) -> None:
+    found = seen(tmp_path, {**UP, SKIPPED: since_trouble(lambda _: 2.0, lambda _: 1502.0)})
+    assert {(alert.name, alert.labels["topic"]) for alert in found} == {
+        ("RankingMonitorSkipping", "search-events")
+    }
+    assert found[0].hours == pytest.approx(TROUBLE)
+    says(found[-1].summary, "#k records of search-events were skipped in 1h", 1.5, within=0.2)
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_records_that_were_gone_at_the_start_fire(first: str, tmp_path: Path) -> None:
+    """They are counted before the first scrape. Two replicas read all judgments, and miss the same."""
+    lost: dict[str, list[float | str]] = {}
+    for instance in ("a", "b"):
+        before: list[float | str] = ["_"] * (BEGIN + (instance != first))
+        for name, value in ((SKIPPED, 40.0), (STARTED, BEGIN * 300.0)):
+            samples = [*before, *[value] * (STEPS - len(before))]
+            lost[name.replace('instance="a"', f'instance="{instance}"')] = samples
+    found = seen(tmp_path, {**UP, **lost})
+    assert {alert.name for alert in found} == {"RankingMonitorSkipping"}
+    assert {alert.summary for alert in found} == {"40 records of search-events were skipped in 1h"}
+    # An hour after it, and for keep_firing_for.
+    assert found[-1].hours == pytest.approx(TROUBLE + 1 + 10 / 60)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_records_that_were_skipped_long_ago_are_silent_after_a_gap(restarted: bool, tmp_path: Path) -> None:
+    gone: list[float | str] = ["stale", *["_"] * 4]
+    later = STEPS - BEGIN - len(gone)
+    skipped = [*[70.0] * BEGIN, *gone, *[0.0 if restarted else 70.0] * later]
+    since = [BEGIN * 300.0 if restarted else -86400.0] * later
+    assert names(tmp_path, {SKIPPED: skipped, STARTED: [*[-86400.0] * BEGIN, *gone, *since]}) == set()
+
+
 def test_restarts_again_and_again_fire(tmp_path: Path) -> None:
     started = since_trouble(lambda _: 0.0, lambda i: i * 300.0)
     found = seen(tmp_path, {**UP, STARTED: started})
@@ -188,6 +280,8 @@ CALM: Samples = {
     REJECTED: counter([0.1] * MINUTES),
     EVICTED: [70.0] * MINUTES,
     STARTED: [0.0] * MINUTES,
+    COMMITTED: [i * 60.0 - 15 for i in range(MINUTES)],
+    SKIPPED: [0.0] * MINUTES,
 }
 
 
@@ -201,6 +295,8 @@ TROUBLES: dict[str, Samples] = {
     "RankingMonitorWatermarkStuck": {WATERMARK: grown(60, 0)},
     "RankingMonitorRejectionsHigh": {REJECTED: grown(0.1, 5)},
     "RankingMonitorEvicting": {EVICTED: grown(0, 40)},
+    "RankingMonitorCommitsStopped": {COMMITTED: grown(60, 0)},
+    "RankingMonitorSkipping": {SKIPPED: grown(0, 10)},
     "RankingMonitorCrashLooping": {STARTED: [max(0, i - ONSET) // 5 * 300.0 for i in range(MINUTES)]},
 }
 
@@ -217,14 +313,16 @@ def gap(samples: Samples, minutes: int) -> dict[str, list[float | str]]:
 
 
 def restart(samples: Samples) -> dict[str, list[float | str]]:
-    """One scrape is missing, and then counters begin at 0 again."""
-    after = {
-        name: [*some[:BREAK], *(float(one) - float(some[BREAK]) for one in some[BREAK:])]
-        if "_total" in name
-        else some
-        for name, some in samples.items()
-    }
-    return gap(after, 1)
+    """One scrape is missing, then counters begin at 0 again, and the start counts as the last commit."""
+
+    def after(name: str, some: Sequence[float | str]) -> list[float | str]:
+        if "_total" in name:
+            return [float(one) - float(some[BREAK]) for one in some[BREAK:]]
+        if name == COMMITTED:
+            return [max(float(one), BREAK * 60.0) for one in some[BREAK:]]
+        return list(some[BREAK:])
+
+    return gap({name: [*some[:BREAK], *after(name, some)] for name, some in samples.items()}, 1)
 
 
 def fires_on(found: list[Fired], name: str) -> bool:

@@ -90,7 +90,7 @@ class Run:
                 self.engine.ingest(Chunk(topic, partition, chunk), self.settings.clock)
             for pause in came:
                 if isinstance(pause, Idle):
-                    self.engine.idle([(topic, partition)], pause.now)
+                    self.engine.idle({(topic, partition): pause.now})
                     self.engine.advance(self.settings.clock)
         self.engine.advance(self.settings.clock)
 

@@ -15,7 +15,7 @@ KEYS = ["a", "b", "c", "d", "e"]
 RANKED: list[Any] = [*KEYS, {"key": "a", "score": 0.5}]
 METRICS = tuple(
     "ndcg@1 ndcg@3 mrr@3 recall@2 precision@3 ap@4 ap success@2 judged@3 "
-    "ctr@1 ctr@3 click_mrr@3 abandonment satisfied".split()
+    "ctr@1 ctr@3 position_ctr@2 click_mrr@3 abandonment satisfied".split()
 )
 ONE_TOPIC = (("search-events", "events"),)
 TWO_TOPICS = (("search-events", "events"), ("more-events", "events"))

@@ -69,6 +69,8 @@ def click_score(metric: str, k: int | None, did: Behaviour) -> float | None:
     match metric:
         case "ctr":
             return 1 if within else 0
+        case "position_ctr":
+            return None if did.shown < k else 1 if k in did.clicked else 0
         case "click_mrr":
             return 1 / min(within) if within else 0
         case "abandonment":
@@ -87,7 +89,7 @@ def click_score(metric: str, k: int | None, did: Behaviour) -> float | None:
 
 
 JUDGED = {"ndcg", "mrr", "recall", "precision", "ap", "success", "judged"}
-CLICKED = {"ctr", "click_mrr", "abandonment", "satisfied"}
+CLICKED = {"ctr", "position_ctr", "click_mrr", "abandonment", "satisfied"}
 ALWAYS_CLICKED = ["outcome_success", "dwell_seconds", "click_depth", "scroll_depth"]
 FAMILIES = {
     "results": "vector_results",

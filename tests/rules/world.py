@@ -145,6 +145,14 @@ def _own(
         label("ranking_monitor_consumer_lag", topic="search-events", partition=partition, **own),
         [9.0] * steps,
     )
+    yield (
+        label("ranking_monitor_committed_timestamp_seconds", **own),
+        [max(begun[i], (i - 1) * float(step)) for i in range(steps)],
+    )
+    yield (
+        label("ranking_monitor_skipped_records_total", topic="search-events", partition=partition, **own),
+        [0.0] * steps,
+    )
     yield label("ranking_monitor_rejected_total", reason="not_json", **own), [0.0] * steps
     yield label("ranking_monitor_events_total", type="impression", fate="evicted", **own), [0.0] * steps
 

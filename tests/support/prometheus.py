@@ -89,11 +89,12 @@ def prometheus(
     """Start Debian's Prometheus on a free port; its settings, data and log lie in the folder.
 
     `targets` are addresses (host:port) by job, scraped as often as rules are evaluated. `alertmanager` is an
-    address too. Without the program the test is skipped.
+    address too. In the folder of an earlier one it goes on with its data. Without the program the test is
+    skipped.
     """
     binary = program("prometheus", "prometheus")
     home = folder / "prometheus"
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     (home / "prometheus.yml").write_text(_settings(targets, every, rules, alertmanager))
     address = f"127.0.0.1:{free_port()}"
     command = [

@@ -48,6 +48,8 @@ INVALID = {
     ' not "NDCG-10"',
     "metric-without-metric": "metrics[0].metric: Field required",
     "metric-with-a-bad-cut-off": 'metrics[0]: metric "ndcg@0": k must be a whole number, 1 or more, not "0"',
+    "metric-without-its-cut-off": 'metrics[0]: metric "position_ctr": k is missing, a whole number, 1 or'
+    ' more; write "position_ctr@1"',
     "reserved-label": 'labels[1]: label name "maturity" is used by Prometheus or by the metric families;'
     " rename it",
     "bad-label": 'labels[0]: label name "search engine" must match [a-zA-Z_][a-zA-Z0-9_]*'

@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -333,7 +334,7 @@ def test_a_label_without_a_value_is_missing_not_a_mistake():
     found = decode(event("impression", labels={"variant": None, "country": "de"}), NOW)
     assert found.labels == {"variant": None, "country": "de"}
     sets = LabelSets(("variant", "country"))
-    assert sets.values[sets.number(found.labels)] == ("unknown", "de")
+    assert sets.values[sets.number(found.labels, Counter())] == ("unknown", "de")
 
 
 @pytest.mark.parametrize("labels", [{"x" * 257: "v"}, {"variant": "x" * 257}], ids=["name", "value"])

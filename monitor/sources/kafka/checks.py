@@ -22,6 +22,9 @@ from monitor.stream.records import Role
 
 log = logging.getLogger(__name__)
 
+CO_PARTITIONED = (Role.IMPRESSIONS, Role.INTERACTIONS)
+"""Topics whose records meet by partition number."""
+
 
 async def partition_counts(admin: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, int]:
     """How many partitions each topic has; Waiting while one is missing."""
@@ -43,7 +46,9 @@ async def partition_counts(admin: AIOKafkaAdminClient, topics: Collection[str]) 
     return counts
 
 
-def check_equal(counts: Mapping[str, int], roles: Mapping[str, Role]) -> None:
+def check_equal(
+    counts: Mapping[str, int], roles: Mapping[str, Role], error: type[Exception] = SourceError
+) -> None:
     """Impressions and their interactions meet only where equal keys go to equal partition numbers.
 
     >>> roles = {"impressions": Role.IMPRESSIONS, "clicks": Role.INTERACTIONS}
@@ -52,10 +57,10 @@ def check_equal(counts: Mapping[str, int], roles: Mapping[str, Role]) -> None:
     monitor.sources.base.SourceError: impressions has 3 partitions and clicks has 2: make them equal \
 (docs/producing.md)
     """
-    topics = [topic for topic, role in roles.items() if role in (Role.IMPRESSIONS, Role.INTERACTIONS)]
+    topics = [topic for topic, role in roles.items() if role in CO_PARTITIONED]
     for other in topics[1:]:
         if counts[other] != counts[topics[0]]:
-            raise SourceError(
+            raise error(
                 f"{topics[0]} has {counts[topics[0]]} partitions and {other} has {counts[other]}:"
                 " make them equal (docs/producing.md)"
             )

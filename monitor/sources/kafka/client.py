@@ -30,8 +30,8 @@ def settings(config: KafkaConfig) -> Settings:
         # Longer than the group's rebalance timeout, or a slow rebalance looks like a dead broker.
         "request_timeout_ms": 35_000,
         "retry_backoff_ms": 250,
-        # New partitions are noticed within a minute.
-        "metadata_max_age_ms": 60_000,
+        # New partitions are noticed within this time.
+        "metadata_max_age_ms": 30_000,
         **_security(config.security),
     }
 

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
@@ -13,9 +12,9 @@ from aiokafka.structs import TopicPartition as Place
 from monitor.config import KafkaConfig
 from monitor.sources.base import SourceError
 from monitor.sources.kafka import internals
-from monitor.sources.kafka.checks import check_equal, partition_counts
-from monitor.sources.kafka.client import Settings, admin_client, refusal
-from monitor.sources.kafka.offsets import NEVER, Committed, Log, at_start, committed, logs, resume
+from monitor.sources.kafka.beginnings import Beginning, Beginnings, find
+from monitor.sources.kafka.client import Settings, refusal
+from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.reader import Fetched, Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
@@ -23,27 +22,20 @@ from monitor.stream.records import Chunk, Role, Start, TopicPartition
 log = logging.getLogger(__name__)
 
 COMMIT_SECONDS = 5.0
+CONFIRM_SECONDS = 2.0
 SETTLE_SECONDS = 20.0
 RETRY_SECONDS = 0.5
 SMALL_LAG = 1_000
 
 
-class Beginning(NamedTuple):
-    """Where a partition is read from, and what that was decided on."""
-
-    start: Start
-    stored: Committed
-    held: Log
-
-
 class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # aiokafka is not typed
     """A member of the group.
 
-    A rebalance takes every partition away and gives some back, each to be read from its committed offset, the
-    ones it had before too: somebody else may have had them in between.
+    A rebalance takes every partition away and gives some back. Those of which nobody has stored anything in
+    between are read on, the others from their committed offset.
     """
 
-    def __init__(self, config: KafkaConfig, settings: Settings, notices: Notices) -> None:
+    def __init__(self, config: KafkaConfig, settings: Settings, notices: Notices, memory: Memory) -> None:
         consumer = AIOKafkaConsumer(
             **settings,
             group_id=config.group_id,
@@ -60,6 +52,7 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         super().__init__(consumer, notices)
         self._config = config
         self._settings = settings
+        self._memory = memory
         self._roles = {
             topic: role for topic, role in config.topics.roles().items() if role is not Role.JUDGMENTS
         }
@@ -68,8 +61,10 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         self._settled = False
         self._generation = -1
         self._caught_up = False
-        self._news: Mapping[TopicPartition, Start] | None = None
+        self._news: Mapping[TopicPartition, Beginning] | None = None
         self._joined = False
+        self._obstacle = ""
+        self._storing = asyncio.Lock()
 
     async def start(self) -> None:
         """Connect; joining comes later, so that no partition waits here for the judgments to be read."""
@@ -82,11 +77,9 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             self.heard_at = time.monotonic()
             self.consumer.subscribe(list(self._roles), listener=self)
 
-    def on_partitions_revoked(self, revoked: Collection[Place]) -> None:
-        """Forget the partitions at once, so that nothing of them is handed out any more."""
+    def on_partitions_revoked(self, _: Collection[Place]) -> None:
+        """Hand nothing out until it is clear whose the partitions are; they may well come back."""
         self._reset(None)
-        if revoked:
-            self._news = {}
 
     def on_partitions_assigned(self, assigned: Collection[Place]) -> None:
         """Only hold records off: some may be on their way, and no heartbeat runs while this is called."""
@@ -98,9 +91,12 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             self.consumer.seek(place, 0)
 
     def _reset(self, given: frozenset[TopicPartition] | None) -> None:
+        self._remember()
         self._epoch += 1
         self._given = given
         self._settled = self._caught_up = False
+        self._news = None
+        self._obstacle = ""
         self.ledger.clear()
         self.blocked.clear()
         self._one_by_one.clear()
@@ -118,85 +114,115 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         epoch = self._epoch
         while epoch == self._epoch:
             try:
-                async with asyncio.timeout(SETTLE_SECONDS):
-                    beginnings = await self._beginnings(given)
-                    # At once: a crash before the first commit must not move the start of a new group.
-                    fresh = {place: (b.start.offset, "") for place, b in beginnings.items() if b.start.fresh}
-                    await self._commit(epoch, fresh)
+                # No commit may be under way between the look at what is stored and its being stored again.
+                async with asyncio.timeout(SETTLE_SECONDS), self._storing:
+                    found = await find(self.consumer, self._settings, self._config, given, self._memory)
+                    await self._store(epoch, found.to_store())
+            except Waiting as waiting:
+                self.heard_at = time.monotonic()
+                self._obstacle = waiting.what
+                self._notices.say(waiting.what, waiting.what)
             except SourceError:
                 raise
             except Exception as error:  # noqa: BLE001 - aiokafka's admin client raises more than its own errors
                 if why := refusal(error):
                     raise SourceError(why) from None
                 self._notices.say("settle", f"the starting positions cannot be read, trying again: {error}")
-                await asyncio.sleep(RETRY_SECONDS)
-                continue
-            if epoch == self._epoch:
-                self._begin(beginnings)
-            return
+            else:
+                if epoch == self._epoch:
+                    self._begin(found)
+                return
+            await asyncio.sleep(RETRY_SECONDS)
+            # Brings nothing, all being paused; but a client that nobody asks for records leaves its group.
+            await self._fetch()
 
-    async def _beginnings(self, given: Collection[TopicPartition]) -> dict[TopicPartition, Beginning]:
-        async with admin_client(self._settings) as admin:
-            counts = await partition_counts(admin, self._roles)
-            check_equal(counts, self._roles)
-            self._total = sum(counts.values())
-            if not given:
-                return {}
-            stored = await committed(admin, self._config.group_id, given)
-        held = await logs(self.consumer, given)
-        new = {place: there for place, there in held.items() if stored[place].offset == NEVER}
-        starts = await at_start(self.consumer, self._config.start, new)
-        return {
-            place: Beginning(
-                starts.get(place) or resume(stored[place], held[place]), stored[place], held[place]
-            )
-            for place in given
-        }
-
-    def _begin(self, beginnings: Mapping[TopicPartition, Beginning]) -> None:
+    def _begin(self, found: Beginnings) -> None:
         now = self.heard_at = time.monotonic()
-        for place, (start, stored, held) in beginnings.items():
-            self.ledger.begin(place, start.offset, held.end, now)
+        self._total = found.total
+        for place, (start, *_) in found.given.items():
+            self.ledger.begin(place, start.offset, start.end or 0, now)
             self.consumer.seek(Place(*place), start.offset)
             self.consumer.resume(Place(*place))
-            if not start.fresh and start.offset != stored.offset:
-                self.miss(place, stored.offset, start.offset)
         self._settled = True
-        self._news = {place: beginning.start for place, beginning in beginnings.items()}
-        log.info("reading %d of %d event partitions", len(beginnings), self._total)
+        self._news = found.given
+        if self._obstacle:
+            self._notices.over(self._obstacle, "the event partitions are shared out")
+        kept = sum(beginning.start.kept for beginning in found.given.values())
+        log.info("reading %d of %d event partitions, %d of them go on", len(found.given), found.total, kept)
         if self.lacks_partitions:
             log.warning("%s", self.lacks_partitions)
 
     def take(self, now: float) -> list[Chunk]:
         chunks = super().take(now)
+        self._remember()
         if self._settled:
             self._caught_up = self._caught_up or max(self.ledger.lag().values(), default=0) <= SMALL_LAG
             if not self._given:
                 self.heard_at = now
         return chunks
 
+    def _remember(self) -> None:
+        # Before the news are handed out, the process still is where it was before them.
+        if self._settled and self._news is None:
+            self._memory.reach({place: self.ledger.position(place) for place in self.ledger})
+
     def take_news(self) -> Mapping[TopicPartition, Start] | None:
-        """The new assignment, once: the empty one as soon as partitions are taken away."""
+        """The whole new assignment, once it is known where each partition begins."""
         news, self._news = self._news, None
-        return news
+        if news is None:
+            return None
+        self._memory.deliver({place: (begin.start, begin.stored) for place, begin in news.items()})
+        for place, (start, _, wanted) in news.items():
+            if start.offset != wanted:
+                self.miss(place, wanted, start.offset)
+        return {place: begin.start for place, begin in news.items()}
 
     async def commit(self, offsets: Mapping[TopicPartition, tuple[int, str]]) -> bool:
         """Store offsets, if they are of the assignment that was handed out last."""
-        if not self._settled or self._news is not None or not offsets.keys() <= (self._given or frozenset()):
-            return False
+        owned = self._owns and offsets.keys() <= (self._given or frozenset())
+        return owned and await self._try_to_store(offsets, COMMIT_SECONDS)
+
+    async def confirm(self) -> bool:
+        """Whether the group still counts this replica as the owner of what was handed out last.
+
+        It stores again what is stored already, which the broker takes from an owner only.
+        """
+        epoch = self._epoch
+        taken = self._owns and await self._try_to_store(self._memory.newest(), CONFIRM_SECONDS)
+        return taken and self._owns and epoch == self._epoch
+
+    @property
+    def _owns(self) -> bool:
+        return self._settled and self._news is None
+
+    async def _try_to_store(self, offsets: Mapping[TopicPartition, tuple[int, str]], seconds: float) -> bool:
+        epoch = self._epoch
         try:
-            async with asyncio.timeout(COMMIT_SECONDS):
-                await self._commit(self._epoch, offsets)
+            async with asyncio.timeout(seconds), self._storing:
+                await self._store(epoch, offsets, self._memory)
         except Exception as error:  # noqa: BLE001 - whatever it was, it was not taken; the next commit says more
             self._notices.say("commit", f"offsets were not committed: {str(error) or type(error).__name__}")
             return False
         return True
 
-    async def _commit(self, epoch: int, offsets: Mapping[TopicPartition, tuple[int, str]]) -> None:
-        # Nothing is awaited between this look and the making of the request.
-        if epoch != self._epoch or internals.generation(self.consumer) != self._generation:
-            raise Waiting("the group is being shared out anew")
+    async def _store(
+        self, epoch: int, offsets: Mapping[TopicPartition, tuple[int, str]], memory: Memory | None = None
+    ) -> None:
+        # Nothing is awaited between this look and the making of the request. A member without a generation
+        # would be taken for one that needs none, as long as the group is empty.
+        generation = internals.generation(self.consumer)
+        if epoch != self._epoch or generation != self._generation or generation < 0:
+            raise Waiting(f"the group {self._config.group_id} is being shared out anew")
+        if memory:
+            memory.attempt(offsets)
         await internals.commit_once(self.consumer, offsets)
+        if memory:
+            memory.took(offsets)
+
+    async def close(self) -> None:
+        """End the work and the consumer; what it still does is not remembered."""
+        self._settled = False
+        await super().close()
 
     @property
     def lacks_partitions(self) -> str:
@@ -214,6 +240,8 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
     def reason(self) -> str:
         """Why it is not ready, in words."""
         if not self._settled:
+            if self._obstacle:
+                return self._obstacle
             what = "for partitions from the group" if self._given is None else "for the committed offsets"
             return f"waiting {what} {self._config.group_id}"
         if not self._caught_up:

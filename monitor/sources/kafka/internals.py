@@ -40,6 +40,11 @@ async def commit_once(
     await consumer._coordinator._do_commit_offsets(None, wanted)
 
 
+def refresh_metadata(consumer: AIOKafkaConsumer) -> None:
+    """Look for new partitions now, and not only when the metadata is old."""
+    consumer._client.force_metadata_update()
+
+
 async def fetch(consumer: AIOKafkaConsumer, place: records.TopicPartition, offset: int) -> tuple[bytes, int]:
     """The batches of a partition from an offset on as they are stored, and the end of its log.
 

@@ -12,15 +12,22 @@ from monitor.sources.kafka.client import Settings
 from monitor.sources.kafka.offsets import logs
 from monitor.sources.kafka.reader import RETRY_SECONDS, Fetched, Reader
 from monitor.sources.kafka.waiting import Notices
-from monitor.stream.records import TopicPartition
+from monitor.stream.records import Chunk, TopicPartition
 
 
 class JudgmentsReader(Reader):
-    """Reads without a group."""
+    """Reads without a group; a new client goes on where the one before was, for the table is still there."""
 
-    def __init__(self, settings: Settings, topics: Collection[str], notices: Notices) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        topics: Collection[str],
+        notices: Notices,
+        reached: dict[TopicPartition, int],
+    ) -> None:
         super().__init__(AIOKafkaConsumer(**settings, auto_offset_reset="none", check_crcs=True), notices)
         self._topics = topics
+        self._reached = reached
 
     async def start(self, partitions: Collection[TopicPartition]) -> None:
         """Connect, and learn where the logs end now."""
@@ -31,6 +38,15 @@ class JudgmentsReader(Reader):
     def behind(self) -> int:
         """Records known to be left."""
         return sum(self.ledger.lag().values())
+
+    def comes_first(self, now: float) -> bool:
+        """Whether events have to wait: judgments are left, or it is not known whether there are."""
+        return self.behind > 0 or self.is_silent(now)
+
+    def take(self, now: float) -> list[Chunk]:
+        chunks = super().take(now)
+        self._reached.update({place: self.ledger.position(place) for place in self.ledger})
+        return chunks
 
     async def _next(self) -> Fetched | None:
         known = {
@@ -54,5 +70,8 @@ class JudgmentsReader(Reader):
         self.consumer.assign([Place(*partition) for partition in partitions])
         for place, there in held.items():
             if place not in self.ledger:
-                self.ledger.begin(place, there.first, there.end, now)
+                position = self._reached.get(place, there.first)
+                # Beyond the end the topic is another one of the same name.
+                position = position if there.first <= position <= there.end else there.first
+                self.ledger.begin(place, position, there.end, now)
         self.rewind(self.ledger)

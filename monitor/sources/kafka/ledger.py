@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from monitor.stream.records import TopicPartition
 
+OUTAGE_SECONDS = 3.0
+"""Without a successful fetch for longer it was an outage: a broker that answers does so twice a second."""
+
 
 @dataclass(slots=True)
 class Progress:
@@ -16,7 +19,7 @@ class Progress:
     end: int
     """Next offset of the log, as far as known."""
     brought_at: float
-    """When it last brought a record, or was begun."""
+    """When it last brought a record, or was begun, or was fetched again after an outage."""
     moved_at: float
     """When the position last moved, or fell behind."""
     fetched_at: float = -math.inf
@@ -84,6 +87,8 @@ class Ledger:
             news = True
             if not progress.lag and end > progress.position:
                 progress.moved_at = now
+            if OUTAGE_SECONDS < self._seen_at - progress.fetched_at < math.inf:
+                progress.brought_at = now  # an outage is not silence, and producers were cut off too
             # It was after the last look; taking that moment never makes a fetch look fresher than it was.
             progress.stamp, progress.end, progress.fetched_at = stamp, end, self._seen_at
         self._seen_at = now
@@ -98,16 +103,16 @@ class Ledger:
         """Records between the position and the end, for each partition."""
         return {place: progress.lag for place, progress in self._partitions.items()}
 
-    def idle(self, now: float, seconds: float) -> frozenset[TopicPartition]:
+    def idle(self, now: float, seconds: float) -> dict[TopicPartition, float]:
         """Partitions at their end that were asked within `seconds` and brought nothing for as long.
 
-        In an outage fetches fail, so that the last success soon is too old.
+        With the time of the last fetch, up to which that is known: in an outage it stands still.
         """
-        return frozenset(
-            place
+        return {
+            place: progress.fetched_at
             for place, progress in self._partitions.items()
             if not progress.lag and now - progress.fetched_at <= seconds <= now - progress.brought_at
-        )
+        }
 
     def still_seconds(self, now: float) -> float:
         """How long a partition that has records left has not moved; the longest of them."""

@@ -68,7 +68,14 @@ async def at_start(
         found = await consumer.offsets_for_times({Place(*place): wanted for place in held})
         offsets = {place: found[place].offset if found[place] else there.end for place, there in held.items()}
     return {
-        place: Start(offset, "", fresh=True, from_beginning=offset == held[place].first, since=since)
+        place: Start(
+            offset,
+            "",
+            fresh=True,
+            from_beginning=offset == held[place].first,
+            since=since,
+            end=held[place].end,
+        )
         for place, offset in offsets.items()
     }
 
@@ -77,16 +84,16 @@ def resume(stored: Committed, held: Log) -> Start:
     """Where to go on: at the committed offset, or at the first that is left after it.
 
     >>> resume(Committed(7, "state"), Log(first=0, end=10))
-    Start(offset=7, metadata='state', fresh=False, from_beginning=False, since=None)
+    Start(offset=7, metadata='state', fresh=False, from_beginning=False, since=None, kept=False, end=10)
     >>> resume(Committed(7, "state"), Log(first=9, end=10))
-    Start(offset=9, metadata='state', fresh=False, from_beginning=True, since=None)
+    Start(offset=9, metadata='state', fresh=False, from_beginning=True, since=None, kept=False, end=10)
 
     Beyond the end the topic is another one of the same name: what was stored says nothing about it.
 
     >>> resume(Committed(70, "state"), Log(first=0, end=10))
-    Start(offset=0, metadata='', fresh=False, from_beginning=True, since=None)
+    Start(offset=0, metadata='', fresh=False, from_beginning=True, since=None, kept=False, end=10)
     """
     if stored.offset > held.end:
-        return Start(held.first, "", fresh=False, from_beginning=True)
+        return Start(held.first, "", fresh=False, from_beginning=True, end=held.end)
     offset = max(stored.offset, held.first)
-    return Start(offset, stored.metadata, fresh=False, from_beginning=offset == held.first)
+    return Start(offset, stored.metadata, fresh=False, from_beginning=offset == held.first, end=held.end)

@@ -20,7 +20,7 @@ from aiokafka.structs import TopicPartition as Place
 from monitor.sources.base import SourceError
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.client import refusal
-from monitor.sources.kafka.ledger import Ledger
+from monitor.sources.kafka.ledger import OUTAGE_SECONDS, Ledger
 from monitor.sources.kafka.offsets import logs
 from monitor.sources.kafka.salvage import TRIES, TRY_SECONDS, Gap, Hurdle, salvage
 from monitor.sources.kafka.waiting import Notices
@@ -99,6 +99,10 @@ class Reader:
         if self.ledger.see(stamps, now):
             self.heard_at = now
 
+    def is_silent(self, now: float) -> bool:
+        """Whether it is too long since the broker answered to know what it holds."""
+        return now - self.heard_at > OUTAGE_SECONDS
+
     def quiet_seconds(self, now: float) -> float:
         """How long there has been no sign of life, for which a new client might be the cure."""
         return max(now - self.heard_at, self.ledger.still_seconds(now))
@@ -123,6 +127,7 @@ class Reader:
             if time.monotonic() >= hurdle.due:
                 return await self._salvage(place, hurdle)
         alone = self._one_by_one.popleft() if self._one_by_one else None
+        epoch = self._epoch
         try:
             batches = await self.consumer.getmany(
                 *([_place(alone)] if alone else []),
@@ -135,7 +140,7 @@ class Reader:
         self.failures = 0
         # The client's positions, not the last offsets: transaction markers and compaction use up offsets too.
         positions = {place: await self.consumer.position(_place(place)) for place in self.ledger}
-        return Fetched(self._epoch, batches, positions)
+        return Fetched(epoch, batches, positions)
 
     async def _recover(self, alone: TopicPartition | None, error: Exception) -> None:
         """Go back to the ledger: a failed fetch has moved the client's positions over records it dropped."""

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import functools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from monitor.sources.kafka.checks import check_equal, partition_counts, warn_of_
 from monitor.sources.kafka.client import Settings, admin_client, no_broker, probe, refusal, settings
 from monitor.sources.kafka.group import GroupReader
 from monitor.sources.kafka.judgments import JudgmentsReader
+from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.reader import Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.sources.kafka.watchdog import Watchdog
@@ -39,6 +41,8 @@ class Session:
         for reader in self.readers:
             if reader.hindrance:
                 return reader.hindrance
+        if any(reader.is_silent(time.monotonic()) for reader in self.readers):
+            return "waiting for the broker: it has not answered for some seconds"
         if self.judgments and self.judgments.behind:
             return f"reading judgments: {self.judgments.behind} left"
         return self.group.reason
@@ -51,18 +55,25 @@ class Session:
 async def connect(
     config: KafkaConfig,
     notices: Notices,
+    memory: Memory,
     *,
+    running: bool,
     longest_delay_seconds: float,
     stuck_seconds: float,
     waiting: Callable[[Waiting], None],
 ) -> Session:
-    """Open a session, trying again until it works. Raises SourceError for what cannot heal."""
+    """Open a session, trying again until it works. Raises SourceError for what cannot heal.
+
+    Unequal partition counts are a mistake at the start; when `running` they are partitions being added.
+    """
     chosen = settings(config)
     delay = FIRST_RETRY_SECONDS
     while True:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
-                group, judgments = await _open(config, chosen, notices, longest_delay_seconds)
+                group, judgments = await _open(
+                    config, chosen, notices, memory, longest_delay_seconds, running=running
+                )
         except Waiting as error:
             waiting(error)
         except SourceError:
@@ -78,22 +89,28 @@ async def connect(
 
 
 async def _open(
-    config: KafkaConfig, chosen: Settings, notices: Notices, longest_delay_seconds: float
+    config: KafkaConfig,
+    chosen: Settings,
+    notices: Notices,
+    memory: Memory,
+    longest_delay_seconds: float,
+    *,
+    running: bool,
 ) -> tuple[GroupReader, JudgmentsReader | None]:
     await probe(chosen)
     roles = config.topics.roles()
     async with admin_client(chosen) as admin:
         counts = await partition_counts(admin, roles)
-        check_equal(counts, roles)
+        check_equal(counts, roles, Waiting if running else SourceError)
         await warn_of_short_retention(admin, roles, longest_delay_seconds)
     topics = config.topics.judgments
     async with contextlib.AsyncExitStack() as unwind:
-        group = GroupReader(config, chosen, notices)
+        group = GroupReader(config, chosen, notices, memory)
         unwind.push_async_callback(group.close)
         await group.start()
         judgments = None
         if topics:
-            judgments = JudgmentsReader(chosen, topics, notices)
+            judgments = JudgmentsReader(chosen, topics, notices, memory.judgments)
             unwind.push_async_callback(judgments.close)
             await judgments.start([(topic, number) for topic in topics for number in range(counts[topic])])
         unwind.pop_all()

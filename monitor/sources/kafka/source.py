@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from monitor.config import KafkaConfig
 from monitor.sources.base import Poll, SourceError, SourceStatus
 from monitor.sources.kafka.client import quiet_aiokafka
+from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.session import Session, connect
 from monitor.sources.kafka.waiting import Notices, Waiting
-from monitor.stream.records import Role, Start, TopicPartition
+from monitor.stream.records import Role, TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +48,8 @@ class KafkaSource:
         self._reason = f"waiting for broker {config.bootstrap_servers}"
         self._failure: SourceError | None = None
         self._closing: asyncio.Task[None] | None = None
-        self._lost = False
+        self._memory = Memory()
+        self._running = False
         self._replaced = 0
         self._polled_at = 0.0
 
@@ -75,46 +77,41 @@ class KafkaSource:
     async def _poll(self) -> Poll:
         session = self._session or await self._connected()
         if session is None:
-            return Poll(time.time(), assigned=self._deliver(None))
+            return Poll(time.time())
         self._note_pause(session)
         group, judgments = session.group, session.judgments
         waits = [judgments.work()] if judgments else []
-        held = judgments is not None and judgments.behind > 0
-        if not held:
+        if not (judgments and judgments.comes_first(time.monotonic())):
             group.join()
             waits.append(group.work())
         await asyncio.wait(waits, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         now = self._polled_at = time.monotonic()
         chunks = judgments.take(now) if judgments else []
         # Asked again: the fetch that was just taken may have told of more.
-        if judgments and judgments.behind:
+        if judgments and judgments.comes_first(now):
             group.hold(now)
         else:
             chunks += group.take(now)
-        assigned = self._deliver(group.take_news())
-        idle = group.ledger.idle(now, self._idle_seconds)
+        assigned = group.take_news()
+        clock = time.time()
+        idle = {
+            place: clock - (now - fetched_at)
+            for place, fetched_at in group.ledger.idle(now, self._idle_seconds).items()
+        }
         if chunks:
             self._replaced = 0
         self._watch(session, now)
-        return Poll(time.time(), chunks, assigned, idle)
+        return Poll(clock, chunks, assigned, idle)
 
     async def _connected(self) -> Session | None:
         assert self._connecting is not None, "start() comes before poll()"
         await asyncio.wait({self._connecting}, timeout=POLL_SECONDS)
         if self._connecting.done():
             self._session, self._connecting = self._connecting.result(), None
+            self._running = True
             self._polled_at = time.monotonic()
             self._answers()
         return self._session
-
-    def _deliver(
-        self, assigned: Mapping[TopicPartition, Start] | None
-    ) -> Mapping[TopicPartition, Start] | None:
-        if assigned is None and self._lost:
-            assigned = {}
-        if assigned is not None:
-            self._lost = False
-        return assigned
 
     def _note_pause(self, session: Session) -> None:
         now = time.monotonic()
@@ -144,7 +141,6 @@ class KafkaSource:
         self._session = None
         if old is not None:
             self._closing = asyncio.create_task(old.close())
-            self._lost = True
         self._connecting = asyncio.create_task(self._reconnect())
 
     async def _reconnect(self) -> Session:
@@ -153,6 +149,8 @@ class KafkaSource:
         return await connect(
             self._config,
             self._notices,
+            self._memory,
+            running=self._running,
             longest_delay_seconds=self._longest_delay_seconds,
             stuck_seconds=self._stuck_seconds,
             waiting=self._wait,
@@ -168,6 +166,10 @@ class KafkaSource:
     async def commit(self, offsets: Mapping[TopicPartition, tuple[int, str]]) -> bool:
         """Store an offset and metadata for each partition, in one attempt of 5 s; whether it was taken."""
         return self._session is not None and await self._session.group.commit(offsets)
+
+    async def confirm(self) -> bool:
+        """Whether the group still counts this replica as the owner of what was handed out, asked now."""
+        return self._session is not None and await self._session.group.confirm()
 
     def status(self) -> SourceStatus:
         """How far it has come."""

@@ -47,6 +47,8 @@ INVALID = {
     "4 times the evaluation_interval, not 5m",
     "RankingMonitorEvicting: {range: 1m}": "RankingMonitorEvicting.range must be at least 4m, "
     "4 times the evaluation_interval, not 1m",
+    "RankingMonitorCommitsStopped: {max_age: 2m}": "RankingMonitorCommitsStopped.max_age must be at least "
+    "4m, 4 times the evaluation_interval, not 2m",
     "comparison: {range: 2d}": "comparison: yesterday must be at least as far back as range, "
     "or both are of the same time",
     "comparison: {min_samples: 20}": "comparison.min_samples: "

@@ -32,7 +32,7 @@ def make_snapshot(
 ) -> Snapshot:
     """Nothing but zeros, and the values that are given."""
     plan = make_plan(config)
-    books = Books(["search-events"], [in_words(m) for m in config.judgments.maturities])
+    books = Books(["search-events"], [in_words(m) for m in config.judgments.maturities], config.labels)
     delays = [in_words(stage.delay) for stage in plan.stages]
     empty = Snapshot(
         label_names=config.labels,
@@ -51,6 +51,7 @@ def make_snapshot(
         judgments_evicted=0,
         open_impressions=0,
         pending_interactions=0,
+        to_replay=9,
         judgments=0,
         watermarks={},
         newest={},
@@ -102,7 +103,7 @@ def busy_snapshot() -> Snapshot:
     clicked = shown.copy()
     shown[0, :3] = 2
     clicked[0, 1] = 1
-    books = Books(["search-events"], ["1m"])
+    books = Books(["search-events"], ["1m"], SMALL.labels)
     books.records["search-events"] = 9
     books.rejected[Reason.NOT_JSON] = 1
     books.fates["impression", "settled"] = 4

@@ -217,6 +217,27 @@ def test_the_offset_to_come_back_to_is_that_of_the_oldest_record_still_needed():
     assert stored(line)[0] == 1
 
 
+def test_an_impression_is_needed_for_as_long_as_its_interactions_may_be_waited_for():
+    """
+    0       9                  19          Read again without the impression, the click would wait for it
+    I       C joined           | until 19  in vain, and end a second time.
+    """
+    settings = {"attribution_seconds": 10, "judgments": {"maturities": [5]}, "windows": []}
+    line = Timeline(**settings)
+    line.bring(impression("i", 0))
+    line.bring(click("i", 9))
+    line.bring(tick(18))
+    assert line.fates("click") == {"joined": 1}
+    assert stored(line)[0] == 0
+
+
+def test_what_is_needed_is_known_to_a_thousand_records():
+    line = Timeline()
+    line.bring(*(impression(f"i{n}", n / 100) for n in range(2500)), impression("far", 5000))
+    line.bring(impression("further", 5001))
+    assert stored(line)[0] == 2000
+
+
 def test_when_nothing_is_needed_any_more_it_is_the_next_offset():
     line = Timeline()
     line.bring(impression("i", 0))
@@ -244,20 +265,35 @@ def test_a_window_waits_for_the_slowest_task_and_so_do_the_records_in_it():
 # What was stored is not to be trusted.
 
 
-@pytest.mark.parametrize("metadata", ["", "damaged", '{"v":9,"p":{"events":1},"s":1.0}'])
-def test_without_a_usable_checkpoint_everything_is_counted_from_the_offset_on(metadata):
+def test_where_nothing_was_stored_everything_is_counted_from_the_offset_on():
     line = Timeline(begin=False)
-    line.engine.assign({ZERO: Start(0, metadata, fresh=False, from_beginning=False)}, NOW)
+    line.engine.assign({ZERO: Start(0, "", fresh=False, from_beginning=False, end=3)}, NOW)
     line.bring(impression("i", 0), click("i", 1), tick(500))
     assert line.fates("impression") == {"settled": 1}
     assert sum(line.snapshot.records.values()) == 3
 
 
+@pytest.mark.parametrize("metadata", ["damaged", '{"v":9,"p":{"events":1},"s":1.0}'])
+def test_where_it_cannot_be_read_how_far_was_counted_nothing_is_counted_again_and_it_is_said(
+    metadata, caplog
+):
+    line = Timeline(begin=False)
+    line.engine.assign({ZERO: Start(0, metadata, fresh=False, from_beginning=False, end=3)}, HOUR + 2)
+    assert "partition 0: how far it was counted cannot be read: it is " in caplog.text
+    line.bring(impression("i", 0), click("i", 1), tick(1), now=HOUR + 2)
+    assert sum(line.snapshot.records.values()) == 0
+    line.bring(impression("j", 3), click("j", 4), tick(500))
+    assert sum(line.snapshot.records.values()) == 3
+    # Shown before, but decided for clicks only now, as far as anybody knows.
+    assert line.fates("impression") == {"settled": 2}
+    assert line.fates("click") == {"joined": 2}
+
+
 def test_where_the_partitions_of_a_task_disagree_the_lower_counts():
     line = Timeline(SPLIT, begin=False)
     said = {
-        "shown": Checkpoint({"shown": 2, "done": 1}, HOUR + 50),
-        "done": Checkpoint({"shown": 1, "done": 1}, HOUR + 5),
+        "shown": Checkpoint(positions={"shown": 2, "done": 1}, watermark=HOUR + 50),
+        "done": Checkpoint(positions={"shown": 1, "done": 1}, watermark=HOUR + 5),
     }
     line.engine.assign(
         {(topic, 0): Start(0, encode(c), fresh=False, from_beginning=False) for topic, c in said.items()}, NOW
@@ -270,10 +306,10 @@ def test_where_the_partitions_of_a_task_disagree_the_lower_counts():
 # Rebalance: tasks come and go within one process.
 
 
-def assigned(line, **positions):
+def assigned(line, kept=(), **positions):
     """Assign partitions of `events` by number, each at an offset and without metadata."""
     starts = {
-        ("events", int(number[1:])): Start(offset, "", fresh=False, from_beginning=False)
+        ("events", int(number[1:])): Start(offset, "", fresh=False, from_beginning=False, kept=number in kept)
         for number, offset in positions.items()
     }
     line.engine.assign(starts, NOW)
@@ -282,7 +318,7 @@ def assigned(line, **positions):
 def test_a_task_that_goes_on_keeps_what_it_holds():
     line = Timeline()
     line.bring(impression("i", 0))
-    assigned(line, p0=1, p1=0)
+    assigned(line, kept=["p0"], p0=1, p1=0)
     assert line.snapshot.open_impressions == 1
     line.finish()
     assert line.fates("impression") == {"settled": 1}
@@ -291,7 +327,7 @@ def test_a_task_that_goes_on_keeps_what_it_holds():
 def test_a_task_that_was_taken_away_is_dropped_with_what_it_holds():
     line = Timeline(partitions=2)
     line.bring(impression("i", 0), click("i", 1), partition=1)
-    assigned(line, p0=0)
+    assigned(line, kept=["p0"], p0=0)
     assert (line.snapshot.open_impressions, line.snapshot.pending_interactions) == (0, 0)
     assert line.snapshot.watermarks.keys() == {0}
 
@@ -300,17 +336,18 @@ def test_a_task_that_was_taken_away_no_longer_holds_windows_back():
     line = Timeline(partitions=2)
     line.bring(impression("i", 0), tick(61), partition=0)
     line.bring(impression("j", 5), partition=1)
-    assigned(line, p0=2)
+    assigned(line, kept=["p0"], p0=2)
     line.engine.advance(NOW)
     assert line.windows("vector_results") == {0: (1, 3.0)}
 
 
-def test_a_task_that_comes_back_is_not_counted_again():
-    line = Timeline()
+def test_a_task_that_comes_back_is_not_counted_again_where_scrapes_see_all_at_once():
+    line = Timeline(commit="interval")
     line.bring(impression("i", 0), click("i", 1), tick(15))
     before = counted(line.snapshot)
     log = list(line.log)
     assigned(line, p1=0)
+    assert counted(line.snapshot) == before
     assigned(line, p0=0)
     feed(line, log)
     assert counted(line.snapshot) == before
@@ -319,9 +356,13 @@ def test_a_task_that_comes_back_is_not_counted_again():
     assert line.fates("click") == {"joined": 1}
 
 
-def test_published_counts_never_go_down_when_a_task_leaves():
+def test_what_no_scrape_has_shown_of_a_task_goes_with_it_and_is_counted_when_it_comes_back():
     line = Timeline()
-    line.bring(impression("i", 0), tick(500))
+    line.bring(impression("i", 0), click("i", 1), tick(15))
     before = counted(line.snapshot)
+    log = list(line.log)
     assigned(line, p1=0)
+    assert counted(line.snapshot) == Counter()
+    assigned(line, p0=0)
+    feed(line, log)
     assert counted(line.snapshot) == before

@@ -136,7 +136,7 @@ class Timeline:
         self.engine.advance(NOW)
 
     def idle(self, *partitions: TopicPartition, now: float) -> None:
-        self.engine.idle(partitions, HOUR + now)
+        self.engine.idle(dict.fromkeys(partitions, HOUR + now))
         self.engine.advance(HOUR + now)
 
     def finish(self) -> "Timeline":

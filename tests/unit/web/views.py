@@ -1,11 +1,12 @@
 """A view of a monitor that is not there, with windows made by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from monitor.config import Config
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
+from monitor.publish import Scrape
 from monitor.stream.windows import Window
 from monitor.web.view import Health, Status
 from tests.unit.export.snapshots import SMALL, busy_snapshot
@@ -36,8 +37,22 @@ class MadeUpView:
     said: Health = WELL
     status: Status = STATUS
 
+    acknowledged: list[int] = field(default_factory=list)
+
     async def render(self, accept: str) -> tuple[bytes, str]:
         return Exposition().render(busy_snapshot(), ProcessStatus("1.2.3", "c0ffee"), accept)
+
+    async def scrape(self, accept: str, pack: Callable[[bytes], bytes]) -> Scrape:
+        body, content_type = await self.render(accept)
+        return Scrape(pack(body), content_type, version=7)
+
+    async def shown(self, accept: str) -> tuple[bytes, str]:
+        body, content_type = await self.render(accept)
+        return b"# what was shown\n" + body, content_type
+
+    async def acknowledge(self, version: int) -> bool:
+        self.acknowledged.append(version)
+        return True
 
     def health(self) -> Health:
         return self.said

@@ -47,6 +47,9 @@ checksum/config: {{ toYaml .Values.config | sha256sum }}
 prometheus.io/scrape: "true"
 prometheus.io/port: {{ .Values.port | quote }}
 prometheus.io/path: /metrics
+{{- with .Values.config.commit_token }}
+prometheus.io/param_commit_token: {{ . | quote }}
+{{- end }}
 {{- end }}
 {{- end }}
 

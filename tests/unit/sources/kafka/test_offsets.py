@@ -39,8 +39,11 @@ async def test_a_group_begins_where_start_says() -> None:
 
     consumer: Any = SimpleNamespace(offsets_for_times=offsets_for_times)
     held = {A: Log(2, 9), B: Log(0, 4)}
-    assert await at_start(consumer, "earliest", held) == {A: fresh(2, first=True), B: fresh(0, first=True)}
-    assert await at_start(consumer, "latest", held) == {A: fresh(9), B: fresh(4)}
+    assert await at_start(consumer, "earliest", held) == {
+        A: fresh(2, 9, first=True),
+        B: fresh(0, 4, first=True),
+    }
+    assert await at_start(consumer, "latest", held) == {A: fresh(9, 9), B: fresh(4, 4)}
     assert asked == []
 
 
@@ -55,10 +58,10 @@ async def test_a_start_by_time_tells_since_when_the_log_is_read() -> None:
     start = datetime(2024, 1, 1, tzinfo=UTC)
     seconds = 1_704_067_200
     found = await at_start(consumer, start, {A: Log(2, 9), B: Log(0, 4)})
-    assert found == {A: fresh(5)._replace(since=seconds), B: fresh(4)._replace(since=seconds)}
+    assert found == {A: fresh(5, 9)._replace(since=seconds), B: fresh(4, 4)._replace(since=seconds)}
     assert asked == [{A: seconds * 1000, B: seconds * 1000}]
     assert await at_start(consumer, start, {}) == {}
 
 
-def fresh(offset: int, *, first: bool = False) -> Start:
-    return Start(offset, "", fresh=True, from_beginning=first)
+def fresh(offset: int, end: int, *, first: bool = False) -> Start:
+    return Start(offset, "", fresh=True, from_beginning=first, end=end)

@@ -1,0 +1,40 @@
+"""Bounds: over a limit the oldest are decided early, as if time had passed."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from monitor.config import LimitsConfig
+from monitor.stream.join import Held, Interaction
+from monitor.stream.progress import TaskProgress
+
+
+class Eviction(NamedTuple):
+    """What a task decides early: interactions that wait, and impressions by the stages they had left."""
+
+    progress: TaskProgress
+    interactions: list[Interaction]
+    stages: list[tuple[int, list[Held]]]
+
+
+def evictions(tasks: Mapping[int, TaskProgress], limits: LimitsConfig) -> Iterator[Eviction]:
+    """What has to go until the bounds hold; each is to be decided before the next is asked for."""
+    if (over := sum(p.task.pending for p in tasks.values()) - limits.pending) > 0:
+        yield from _pending(tasks, over)
+    if (over := sum(p.task.open for p in tasks.values()) - limits.open) > 0:
+        ages = sorted((ts, number) for number, p in tasks.items() for ts in p.task.oldest(over))
+        for number, count in Counter(number for _, number in ages[:over]).items():
+            yield Eviction(tasks[number], [], tasks[number].task.evict(count))
+
+
+def _pending(tasks: Mapping[int, TaskProgress], over: int) -> Iterator[Eviction]:
+    """First those that wait for an impression; then the oldest impressions that hold interactions."""
+    for progress in sorted(tasks.values(), key=lambda p: -p.task.pending):
+        evicted = progress.task.evict_waiting(over)
+        over -= len(evicted)
+        yield Eviction(progress, evicted, [])
+    for progress in sorted(tasks.values(), key=lambda p: -p.task.pending):
+        if over > 0:
+            before = progress.task.pending
+            yield Eviction(progress, [], progress.task.evict_holding(over))
+            over -= before - progress.task.pending

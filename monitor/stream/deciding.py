@@ -1,0 +1,112 @@
+"""Deciding: what becomes of impressions and interactions whose time has passed, or who have to go early."""
+
+import logging
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from monitor.config import LimitsConfig
+from monitor.durations import in_words
+from monitor.stream.books import Books
+from monitor.stream.bounds import evictions
+from monitor.stream.join import KINDS, Held, Interaction
+from monitor.stream.judgments import JudgmentTable
+from monitor.stream.plan import Plan, Stage
+from monitor.stream.progress import TaskProgress
+from monitor.stream.score import Scored, score
+from monitor.stream.windows import Windows
+
+log = logging.getLogger(__name__)
+
+MAX_BATCH = 4096
+"""Impressions scored at once: bounds the padded matrices when a backlog is worked off."""
+
+
+class Decisions:
+    """Scores what is due, and adds it to the windows and to what its task has counted."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        limits: LimitsConfig,
+        table: JudgmentTable,
+        windows: Windows,
+        uncounted: Books,
+    ) -> None:
+        self._plan = plan
+        self._limits = limits
+        self._table = table
+        self._windows = windows
+        self._uncounted = uncounted
+        """Where that goes which was counted before a restart."""
+
+    def advance(self, progress: TaskProgress, watermark: float, now: float) -> None:
+        """Decide all of a task whose deadline the watermark has passed."""
+        progress.decided_until = max(progress.decided_until, watermark)
+        for number, held in progress.task.due(watermark):
+            self._decide(progress, number, held, "settled", now)
+        self._end_interactions(progress, progress.task.expire(watermark), "unmatched")
+
+    def keep_bounds(self, tasks: Mapping[int, TaskProgress], now: float) -> None:
+        """Decide early what is over a bound."""
+        for eviction in evictions(tasks, self._limits):
+            self._end_interactions(eviction.progress, eviction.interactions, "evicted")
+            for number, held in eviction.stages:
+                self._decide(eviction.progress, number, held, "evicted", now)
+
+    def _decide(self, progress: TaskProgress, number: int, held: list[Held], fate: str, now: float) -> None:
+        """Observe impressions at one stage; what was counted before a restart goes to the windows only."""
+        delay = self._plan.stages[number].delay
+        before = bisect_left(held, progress.counted.stages[number], key=lambda h: h.ts + delay)
+        for part, counted in ((held[:before], False), (held[before:], True)):
+            for i in range(0, len(part), MAX_BATCH):
+                self._observe(progress, number, part[i : i + MAX_BATCH], now, counted=counted)
+        if number == len(self._plan.stages) - 1:
+            settled = bisect_left(held, progress.counted.settled, key=lambda h: h.ts + delay)
+            self._uncounted.fates["impression", fate] += settled
+            progress.tally.books.fates["impression", fate] += len(held) - settled
+
+    def _observe(
+        self, progress: TaskProgress, number: int, held: list[Held], now: float, *, counted: bool
+    ) -> None:
+        stage = self._plan.stages[number]
+        scored = score(stage, held, self._table)
+        if log.isEnabledFor(logging.DEBUG):
+            _explain(stage, scored)
+        progress.task.pending -= scored.fates.total()
+        tally = progress.tally
+        for slot, cells in self._windows.slots(stage, scored):
+            self._windows.add(progress.number, number, slot, cells)
+            if counted:
+                tally.cells.merge(cells, stage.first_column)
+        if counted:
+            tally.observe(number, scored, now)
+        books = tally.books if counted else self._uncounted
+        books.fates.update(scored.fates)
+        if scored.judged is not None and stage.maturity is not None:
+            judged = int(np.count_nonzero(scored.judged))
+            books.judged[stage.maturity, "judged"] += judged
+            books.judged[stage.maturity, "unjudged"] += len(held) - judged
+
+    def _end_interactions(self, progress: TaskProgress, ended: Iterable[Interaction], fate: str) -> None:
+        for kind, _, _, ts in ended:
+            counted = ts + self._plan.attribution >= progress.counted.interactions
+            books = progress.tally.books if counted else self._uncounted
+            books.fates[KINDS[kind], fate] += 1
+
+
+def _explain(stage: Stage, scored: Scored) -> None:
+    """Follow the scoring at DEBUG: hashes and numbers only, no id, query or key."""
+    for row, held in enumerate(scored.held):
+        values = " ".join(
+            f"{column.measure.name}={value:.4g}"
+            for column, value in zip(stage.columns, scored.values[row].tolist(), strict=True)
+            if not math.isnan(value)
+        )
+        ident, results = held.id & (1 << 64) - 1, len(held.ranked)
+        log.debug(
+            "impression %016x of %.3f decided after %s: %d results; %s",
+            *(ident, held.ts, in_words(stage.delay), results, values or "nothing to observe"),
+        )
