@@ -118,8 +118,8 @@ class Daemon:
     async def render(self, accept: str) -> tuple[bytes, str]:
         return await self._publisher.live(accept)
 
-    async def scrape(self, accept: str, pack: Callable[[bytes], bytes]) -> Scrape:
-        return await self._publisher.scrape(accept, pack)
+    async def scrape(self, accept: str, pack: Callable[[bytes], bytes], there: Callable[[], bool]) -> Scrape:
+        return await self._publisher.scrape(accept, pack, there)
 
     async def shown(self, accept: str) -> tuple[bytes, str]:
         return await self._publisher.shown(accept)

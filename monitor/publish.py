@@ -57,10 +57,13 @@ class Publisher:
             found = await self._render(accept, bytes, NOT_THE_CUT, shown_only=True)
         return found.body, found.content_type
 
-    async def scrape(self, accept: str, pack: Callable[[bytes], bytes] = bytes) -> Scrape:
+    async def scrape(
+        self, accept: str, pack: Callable[[bytes], bytes] = bytes, there: Callable[[], bool] = lambda: True
+    ) -> Scrape:
         """The cut, or what was shown before while it is not sure that this replica still owns its tasks.
 
-        It is to be sent at once: it was shown from now on. `pack` compresses it, in a thread.
+        It is to be sent at once: it was shown from now on, unless whoever asked is no longer `there`. `pack`
+        compresses it, in a thread.
         """
         async with self._preparing:
             cuts = self._engine.cuts
@@ -71,7 +74,7 @@ class Publisher:
                 scrape = await self._render(accept, pack, version, shown_only=False)
                 if cuts.is_shown and cuts.version == version:
                     return scrape
-                if not await self._source.confirm():
+                if not await self._source.confirm() or not there():
                     break
                 if cuts.version == version and not cuts.is_shown:
                     self.show()

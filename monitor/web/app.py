@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from monitor.durations import in_words
 from monitor.stream.plan import make_plan
 from monitor.web.api import BadQuery, answer, read_query
-from monitor.web.delivery import send_whole
+from monitor.web.delivery import is_there, send_whole
 from monitor.web.page import content_security_policy, render_page
 from monitor.web.view import Health, View
 from monitor.web.words import progress, trouble
@@ -120,7 +120,7 @@ class Scraped(Response):
 
     async def __call__(self, scope: Scope, _: Receive, send: Send) -> None:
         pack = partial(gzip.compress, compresslevel=COMPRESSION, mtime=0) if self._gzipped else bytes
-        scrape = await self._view.scrape(self._accept, pack)
+        scrape = await self._view.scrape(self._accept, pack, partial(is_there, scope))
         headers = {"Content-Type": scrape.content_type, "Vary": "Accept, Accept-Encoding"}
         if self._gzipped:
             headers["Content-Encoding"] = "gzip"

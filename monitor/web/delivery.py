@@ -79,11 +79,17 @@ class WatchedProtocol(H11Protocol):
         super().connection_lost(exc)
 
 
+def is_there(scope: Scope) -> bool:
+    """Whether whoever made a request still waits for the answer, as far as anybody can know."""
+    connection = scope.get("state", {}).get("connection")
+    return connection is None or connection.lasts
+
+
 async def send_whole(response: Response, scope: Scope, send: Send, seconds: float) -> bool:
     """Send an answer; whether all of it has arrived within so many seconds."""
     connection = scope.get("state", {}).get("connection")
     # Who has given up before the answer cannot be told, afterwards, from who has read it and gone.
-    was_there = connection is None or connection.lasts
+    was_there = is_there(scope)
     await send(
         {"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers}
     )

@@ -56,8 +56,8 @@ class View(Protocol):
         """All as it is now, and its content type, for the Accept header of the request."""
         ...
 
-    async def scrape(self, accept: str, pack: Callable[[bytes], bytes]) -> Scrape:
-        """What the next scrape by Prometheus is to show, packed; to be sent at once."""
+    async def scrape(self, accept: str, pack: Callable[[bytes], bytes], there: Callable[[], bool]) -> Scrape:
+        """What the next scrape by Prometheus is to show, packed; to be sent at once to who is still there."""
         ...
 
     async def shown(self, accept: str) -> tuple[bytes, str]:

@@ -150,6 +150,12 @@ class Replica:
         pages = int(Path(f"/proc/{self.running.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
+    async def state(self) -> str:
+        """What it is up to, in its own words."""
+        words = (await self.running.get("/-/ready")).text if self.alive else "it does not run\n"
+        where = "inside" if self.inside() else "outside"
+        return f"{self.address}, {where} the moment: {words}{self.said(40)}"
+
     def said(self, lines: int = 15) -> str:
         """The end of its log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

@@ -40,6 +40,7 @@ class Scene:
         self._stack = stack
         self._seed = sum(map(ord, name))
         self._servers = 0
+        self._replicas: list[Replica] = []
 
     def say(self, line: str) -> None:
         """A measured figure, printed at the end of the tests."""
@@ -62,6 +63,7 @@ class Scene:
 
     async def replica(self, config: Mapping[str, Any], *, start: bool = True, **options: Any) -> Replica:
         replica = Replica(self.folder, config, **options)
+        self._replicas.append(replica)
         self._stack.push_async_callback(replica.kill)
         if start:
             await replica.start()
@@ -109,8 +111,12 @@ class Scene:
     async def counted(self, traffic: Traffic, *servers: Prometheus, seconds: float = 60.0) -> None:
         """The same, where the traffic has ended before."""
         expected = await traffic.expected(self.folder)
-        for server in servers:
-            self.say(await exact(server, expected, seconds))
+        try:
+            for server in servers:
+                self.say(await exact(server, expected, seconds))
+        except AssertionError as error:
+            states = [await replica.state() for replica in self._replicas]
+            raise AssertionError("\n".join([str(error), *states])) from None
 
 
 Scenario = Callable[[Scene], Awaitable[None]]

@@ -2,10 +2,12 @@
 
 import asyncio
 import socket
+from pathlib import Path
 
 from tests.faults.checks import describe, differences, settled
 from tests.faults.replica import Replica
 from tests.faults.stage import FULL, Scene, scenario
+from tests.faults.traffic import Traffic
 from tests.support.waiting import wait_until
 
 SCRAPE = b"X-Prometheus-Scrape-Timeout-Seconds"
@@ -25,15 +27,29 @@ async def large_enough_to_cut(replica: Replica) -> None:
     await wait_until(large, 20, every=0.2)
 
 
+async def scrape_for_a_while(scene: Scene, traffic: Traffic, replica: Replica, folder: Path) -> None:
+    """Let Prometheus scrape for some seconds, and end it when what it saw last is committed.
+
+    A scrape that is under way when it ends may have arrived or not: no one can know.
+    """
+    folder.mkdir()
+
+    async def ended_outside() -> bool:
+        async with scene.scraping([replica], folder):
+            await scene.warm(traffic, replica)
+            await asyncio.sleep(2)
+        await asyncio.sleep(0.5)
+        return not replica.inside()
+
+    await wait_until(ended_outside, 60)
+
+
 @scenario
 async def test_what_happened_while_prometheus_was_away_is_there_when_it_is_back(scene: Scene) -> None:
     traffic = await scene.traffic()
     replica = await scene.replica(traffic.config())
     folder = scene.folder / "server"
-    folder.mkdir()
-    async with scene.scraping([replica], folder):
-        await scene.warm(traffic, replica)
-        await asyncio.sleep(2)
+    await scrape_for_a_while(scene, traffic, replica, folder)
     await asyncio.sleep(AWAY)
     assert await replica.running.answers("/-/ready")
     async with scene.scraping([replica], folder) as server:
@@ -46,12 +62,8 @@ async def test_restarts_while_prometheus_is_away_lose_and_double_nothing(scene: 
     traffic = await scene.traffic()
     replica = await scene.replica(traffic.config(), session_seconds=1.5)
     folder = scene.folder / "server"
-    folder.mkdir()
-    async with scene.scraping([replica], folder):
-        await scene.warm(traffic, replica)
-        await asyncio.sleep(2)
-    # What it showed last may not be committed: this goes on only when it is.
-    await replica.kill_outside(20)
+    await scrape_for_a_while(scene, traffic, replica, folder)
+    await replica.kill_outside()
     await replica.start()
     await replica.ready()
     await asyncio.sleep(AWAY / 2)

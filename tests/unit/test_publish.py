@@ -98,6 +98,16 @@ async def test_a_scrape_that_did_not_arrive_is_repeated_and_commits_nothing() ->
     assert await scene.records() == 4
 
 
+async def test_a_cut_is_not_shown_to_who_is_no_longer_there() -> None:
+    scene = Scene()
+    scene.line.bring(tick(1))
+    await scene.scrape()
+    scrape = await scene.publisher.scrape("", there=lambda: False)
+    assert series(scrape.body.decode())[SHOWN, (("topic", "events"),)] == 0
+    assert not scene.line.engine.cuts.is_shown
+    assert await scene.records() == 1
+
+
 async def test_while_a_commit_is_not_taken_the_same_is_shown_and_it_is_tried_again() -> None:
     scene = Scene()
     scene.line.bring(tick(1))

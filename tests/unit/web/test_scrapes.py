@@ -90,7 +90,7 @@ class LargeView(MadeUpView):
 
     body = b"# " + b"x" * 30_000_000 + b"\n"
 
-    async def scrape(self, _: str, pack: Callable[[bytes], bytes]) -> Scrape:
+    async def scrape(self, _: str, pack: Callable[[bytes], bytes], _there: Callable[[], bool]) -> Scrape:
         return Scrape(pack(self.body), "text/plain", version=7)
 
 
@@ -156,9 +156,9 @@ async def test_a_scrape_that_is_cut_off_has_not_arrived() -> None:
 class SlowView(MadeUpView):
     """Takes so long that a scraper gives up."""
 
-    async def scrape(self, accept: str, pack: Callable[[bytes], bytes]) -> Scrape:
+    async def scrape(self, accept: str, pack: Callable[[bytes], bytes], there: Callable[[], bool]) -> Scrape:
         await asyncio.sleep(0.3)
-        return await super().scrape(accept, pack)
+        return await super().scrape(accept, pack, there)
 
 
 @pytest.mark.parametrize("how", ["close", "abort"])
@@ -170,6 +170,7 @@ async def test_a_scraper_that_gave_up_before_the_answer_has_nothing(how: str) ->
         await asyncio.sleep(0.1)
         getattr(writer.transport, how)()
         await asyncio.sleep(0.6)
+        assert view.was_there == [False]
         assert view.acknowledged == []
 
 

@@ -38,11 +38,13 @@ class MadeUpView:
     status: Status = STATUS
 
     acknowledged: list[int] = field(default_factory=list)
+    was_there: list[bool] = field(default_factory=list)
 
     async def render(self, accept: str) -> tuple[bytes, str]:
         return Exposition().render(busy_snapshot(), ProcessStatus("1.2.3", "c0ffee"), accept)
 
-    async def scrape(self, accept: str, pack: Callable[[bytes], bytes]) -> Scrape:
+    async def scrape(self, accept: str, pack: Callable[[bytes], bytes], there: Callable[[], bool]) -> Scrape:
+        self.was_there.append(there())
         body, content_type = await self.render(accept)
         return Scrape(pack(body), content_type, version=7)
 
