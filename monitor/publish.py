@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from monitor.durations import in_words
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
+from monitor.export.text import Format
 from monitor.sources.base import Source
 from monitor.stream.engine import Engine
 
@@ -41,7 +42,7 @@ class Publisher:
         self._source = source
         self._status = status
         self._exposition = Exposition()
-        self._rendered: dict[tuple[int, bool, int, str], bytes] = {}
+        self._rendered: dict[tuple[int, bool, int, Format], bytes] = {}
         self._preparing = asyncio.Lock()
         self._finishing = False
         self._reminded_at = time.monotonic()

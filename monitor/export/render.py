@@ -1,29 +1,28 @@
 """The text that a scrape gets, in the format that it asks for."""
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
 
-from prometheus_client import CollectorRegistry, GCCollector, Metric, PlatformCollector, ProcessCollector
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 
+from monitor.export.beginnings import Beginnings
 from monitor.export.collector import ProcessStatus, SnapshotCollector
+from monitor.export.text import Format, format_of, write
 from monitor.stream.snapshot import Snapshot
 
 VERSION = re.compile(r";\s*version=(?!\d+(\.\d+)*\s*(;|$))")
 
 
-END_OF_OPENMETRICS = b"# EOF\n"
-
-
 class Exposition:
-    """Renders snapshots, together with what prometheus_client knows of the process itself."""
+    """Renders the snapshots of one engine, with what prometheus_client knows of the process itself."""
 
     def __init__(self) -> None:
         self._process = CollectorRegistry()
         ProcessCollector(registry=self._process)
         PlatformCollector(registry=self._process)
         GCCollector(registry=self._process)
+        self._beginnings: dict[str, Beginnings] = {}
+        """By how names are escaped."""
 
     def render(
         self, snapshot: Snapshot, status: ProcessStatus, accept: str = "", counted: bytes | None = None
@@ -33,34 +32,24 @@ class Exposition:
         What was counted may have been rendered before, in the same format.
         """
         encode, content_type = choose_encoder(_sane(accept))
-        collector = SnapshotCollector(snapshot, status)
         if counted is None:
             counted = self.counted(snapshot, accept)
-        return counted + encode(Collected(collector.momentary(), self._process.collect())), content_type
+        form = format_of(content_type)
+        momentary = write(self._collector(snapshot, form).momentary(status), form)
+        return b"".join((counted, momentary.encode(), encode(self._process))), content_type
 
-    def format(self, accept: str) -> str:
-        """The content type that an Accept header gets."""
-        return choose_encoder(_sane(accept))[1]
+    def format(self, accept: str) -> Format:
+        """The format that an Accept header gets."""
+        return format_of(choose_encoder(_sane(accept))[1])
 
     def counted(self, snapshot: Snapshot, accept: str) -> bytes:
         """The part of the body that is published by cuts."""
-        encode, _ = choose_encoder(_sane(accept))
-        collector = SnapshotCollector(snapshot, ProcessStatus("", ""))
-        body: bytes = encode(Collected(collector.counted()))
-        return body.removesuffix(END_OF_OPENMETRICS)
+        form = self.format(accept)
+        return write(self._collector(snapshot, form).counted(), form).encode()
 
-
-class Collected:
-    """Families that are already there, as the encoders of prometheus_client want them.
-
-    A registry keeps its collectors, and there is a new snapshot at every scrape.
-    """
-
-    def __init__(self, *parts: Iterable[Metric]) -> None:
-        self._parts = parts
-
-    def collect(self) -> Iterator[Metric]:
-        return chain.from_iterable(self._parts)
+    def _collector(self, snapshot: Snapshot, form: Format) -> SnapshotCollector:
+        new = Beginnings(snapshot.label_names, form.escaping)
+        return SnapshotCollector(snapshot, self._beginnings.setdefault(form.escaping, new))
 
 
 def _sane(accept: str) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from prometheus_client.openmetrics.exposition import generate_latest
-
 from monitor.durations import in_words
-from monitor.export.gauges import window_metrics
-from monitor.export.render import Collected
+from monitor.export.beginnings import Beginnings
+from monitor.export.gauges import window_gauges
 from monitor.export.series import Series, metric_name, series_of
+from monitor.export.text import END_OF_OPENMETRICS, Format, write
 from monitor.stream.windows import Window
 
 LabelValues = Sequence[tuple[str, ...]]
@@ -55,9 +54,8 @@ def to_openmetrics(windows: Iterable[Window], label_names: tuple[str, ...], labe
     `promtool tsdb create-blocks-from openmetrics` reads it.
     """
     complete = sorted((w for w in windows if not w.partial), key=lambda w: w.end)
-    metrics = Collected(window_metrics(complete, label_names, label_sets, timestamps=True))
-    text: bytes = generate_latest(metrics)  # type: ignore[no-untyped-call]
-    return text.decode()
+    gauges = window_gauges(complete, label_sets, Beginnings(label_names), timestamps=True)
+    return write(gauges, Format(openmetrics=True)) + END_OF_OPENMETRICS
 
 
 def rfc3339(seconds: float) -> str:

@@ -30,8 +30,8 @@ SCRAPE_HEADER = "x-prometheus-scrape-timeout-seconds"
 """What Prometheus, and what scrapes as it does, sends with every scrape."""
 SCRAPE_SECONDS = 60.0
 """A scrape that takes longer has failed, whatever it says; Prometheus allows 10 s, if not told otherwise."""
-COMPRESSION = 5
-"""Of a large scrape: in a fifth of the time that 9 takes, with a sixth more bytes."""
+COMPRESSION = 1
+"""Of a large scrape: in half of the time that 5 takes, with a ninth more bytes."""
 
 
 def create_app(view: View) -> Starlette:

@@ -5,10 +5,12 @@ import platform
 from pathlib import Path
 
 import pytest
-from prometheus_client.exposition import choose_encoder
 
+from monitor.export.beginnings import Beginnings
 from monitor.export.collector import ProcessStatus, SnapshotCollector
-from tests.unit.export.snapshots import busy_snapshot
+from monitor.export.render import Exposition
+from monitor.export.text import END_OF_OPENMETRICS, write
+from tests.unit.export.snapshots import SMALL, busy_snapshot
 
 FOLDER = Path(__file__).parent
 STATUS = ProcessStatus(
@@ -31,8 +33,10 @@ def test_a_snapshot_becomes_exactly_these_bytes(
     accept: str, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "python_version", lambda: "3.11.0")
-    encode, _ = choose_encoder(accept)
-    body = encode(SnapshotCollector(busy_snapshot(), STATUS))
+    form = Exposition().format(accept)
+    collector = SnapshotCollector(busy_snapshot(), Beginnings(SMALL.labels))
+    text = write([*collector.counted(), *collector.momentary(STATUS)], form)
+    body = (text + (END_OF_OPENMETRICS if form.openmetrics else "")).encode()
     if os.environ.get("UPDATE_GOLDEN"):
         (FOLDER / file).write_bytes(body)
     assert body.decode() == (FOLDER / file).read_bytes().decode()

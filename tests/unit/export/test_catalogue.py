@@ -1,9 +1,12 @@
 """The catalogue has every family once, and the collector exports exactly what it declares."""
 
+import re
+
 import pytest
 
 from monitor.config import Config
 from monitor.export import catalogue
+from monitor.export.beginnings import Beginnings
 from monitor.export.catalogue import Kind
 from monitor.export.collector import ProcessStatus, SnapshotCollector
 from monitor.metrics import METRICS
@@ -49,15 +52,16 @@ def test_the_collector_exports_what_the_catalogue_declares_and_nothing_else() ->
         for name in ("ctr", "empty", "outcome_success")
         for what in ("avg", "samples")
     }
-    exported = {}
-    for metric in SnapshotCollector(busy_snapshot(), ProcessStatus("1", "c", lag={("t", 0): 1})).collect():
-        name = metric.name + ("_total" if metric.type == "counter" else "")
-        assert name not in exported
-        family = exported[name] = declared[name]
-        assert (metric.type, metric.documentation) == (family.kind, family.help)
-        for sample in metric.samples:
-            assert [label for label in sample.labels if label != "le"] == list(family.labels)
-    assert list(exported) == [name for name in declared if name not in unseen]
+    collector = SnapshotCollector(busy_snapshot(), Beginnings(SMALL.labels))
+    exported = []
+    for filled in [*collector.counted(), *collector.momentary(ProcessStatus("1", "c", lag={("t", 0): 1}))]:
+        family = filled.family
+        exported.append(family.name)
+        assert family == declared[family.name]
+        for line in filled.lines:
+            labels = [label for label in re.findall(r'(\w+)="', line) if label != "le"]
+            assert labels == sorted(family.labels)
+    assert exported == [name for name in declared if name not in unseen]
 
 
 def test_the_table_has_a_row_for_each_family() -> None:
