@@ -1,7 +1,9 @@
 """The commands: one small file each, parsing and printing only."""
 
+import ast
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import typer
 
@@ -38,7 +40,7 @@ def main() -> None:
 
 
 def _application(arguments: list[str]) -> typer.Typer:
-    """The command that is asked for, else all of them: what is not used is not imported."""
+    """The command that is asked for, else all of them to be listed: what is not used is not imported."""
     app = typer.Typer(
         name="ranking-monitor",
         help="Watches the ranking quality of a search backend: Kafka in, Prometheus out.",
@@ -48,10 +50,24 @@ def _application(arguments: list[str]) -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(_options)
-    asked = arguments[0].replace("-", "_") if arguments else ""
-    for name in [asked] if asked in COMMANDS else COMMANDS:
-        app.command()(getattr(import_module(f"monitor.cli.{name}"), name))
+    asked = next((each for each in arguments if not each.startswith("-")), "").replace("-", "_")
+    if asked in COMMANDS:
+        app.command()(getattr(import_module(f"monitor.cli.{asked}"), asked))
+    else:
+        for name in COMMANDS:
+            app.command(name.replace("_", "-"), help=_explanation(name))(_listed)
     return app
+
+
+def _explanation(name: str) -> str | None:
+    """The docstring of a command, read from its file."""
+    module = ast.parse(Path(__file__).with_name(f"{name}.py").read_bytes())
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    return ast.get_docstring(functions[name])
+
+
+def _listed() -> None:
+    """Stands in the list for a command that nobody has asked for."""
 
 
 def _version(asked: bool) -> None:

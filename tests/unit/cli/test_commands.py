@@ -63,6 +63,17 @@ def test_every_command_explains_itself(command, name):
     assert f"ranking-monitor {name} " in shown.out
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_has_what_each_command_says_of_itself(command, name):
+    (line,) = [line for line in command("--help").out.splitlines() if line.split()[:1] == [name]]
+    said = line.split(maxsplit=1)[1].removesuffix("...")
+    assert said in " ".join(command(name, "--help").out.split())
+
+
+def test_a_command_behind_two_dashes_is_run(command):
+    assert command("--", "schema") == command("schema")
+
+
 def test_an_unknown_command_is_a_mistake_of_the_user(command):
     assert command("frobnicate") == (
         2,

@@ -1,0 +1,29 @@
+"""The daemon on Kafka, from its configuration to its end."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from monitor.config import Config, load
+from monitor.daemon import Daemon, signals
+from monitor.logs import set_up
+from monitor.sources.kafka import KafkaSource
+from monitor.stream.plan import make_plan
+
+log = logging.getLogger(__name__)
+
+
+def serve(path: Path | None) -> None:
+    """Run the daemon that a YAML file describes, until it is stopped."""
+    config = load(path)
+    set_up(config.log)
+    asyncio.run(_serve(config))
+
+
+async def _serve(config: Config) -> None:
+    # A restart reads back to the first impression of a window that is not closed for its last metric.
+    needed_seconds = make_plan(config).last_delay + max(config.windows, default=0.0)
+    source = KafkaSource(config.kafka, config.idle_seconds, needed_seconds)
+    daemon = Daemon(config, source)
+    with signals(daemon.stop):
+        await daemon.run(lambda: log.info("listening on %s, config %s", daemon.url, config.digest))
