@@ -73,7 +73,7 @@ LabelName = Annotated[str, AfterValidator(_label_name)]
 class Section(BaseModel):
     """A part of the configuration."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class TopicsConfig(Section):
@@ -223,7 +223,6 @@ class Config(BaseSettings):
         extra="forbid",
         env_prefix=environment.PREFIX,
         env_nested_delimiter="__",
-        use_attribute_docstrings=True,
     )
 
     listen: Address = "127.0.0.1:9109"

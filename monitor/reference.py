@@ -1,8 +1,11 @@
 """The generated pages of the documentation: `python -m monitor.reference docs` writes them."""
 
+import ast
+import inspect
 import sys
 import types
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -74,14 +77,27 @@ def configuration_page() -> str:
 
 
 def _keys(section: BaseModel, prefix: str) -> Iterator[str]:
+    meanings = _meanings(type(section))
     for name, field in type(section).model_fields.items():
         value = getattr(section, name)
         if isinstance(value, Section):
             yield from _keys(value, f"{prefix}{name}.")
         else:
             choice = _choices(field.annotation)
-            meaning = (field.description or "").replace("\n", " ") + (f" One of {choice}." if choice else "")
+            meaning = meanings[name].replace("\n", " ") + (f" One of {choice}." if choice else "")
             yield f"| `{prefix}{name}` | `{_shown(value)}` | {meaning} |"
+
+
+def _meanings(section: type[BaseModel]) -> dict[str, str]:
+    """The docstring beneath each key; pydantic could keep them, which makes every start slower."""
+    (written,) = ast.parse(inspect.getsource(section)).body
+    assert isinstance(written, ast.ClassDef)
+    return {
+        key.target.id: inspect.cleandoc(str(meaning.value.value))
+        for key, meaning in pairwise(written.body)
+        if isinstance(key, ast.AnnAssign) and isinstance(key.target, ast.Name)
+        if isinstance(meaning, ast.Expr) and isinstance(meaning.value, ast.Constant)
+    }
 
 
 def _choices(annotation: Any) -> str:

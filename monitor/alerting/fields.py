@@ -68,7 +68,7 @@ Name = Annotated[str, Field(pattern=r"^[^`%{}]+$")]
 class Block(Section):
     """A part of the values; what a file leaves out of it keeps the default of just that part."""
 
-    model_config = ConfigDict(populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True, use_attribute_docstrings=True)
 
     @model_validator(mode="before")
     @classmethod
