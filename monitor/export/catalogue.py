@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from monitor.config import Config
 from monitor.stream.plan import Column, make_plan
@@ -59,6 +60,7 @@ def _score_families(members: tuple[int, ...], column: Column, label_names: tuple
     return ScoreFamilies(members, scores, squares if column.averaged else None)
 
 
+@cache
 def window_families(column: Column, label_names: tuple[str, ...]) -> tuple[Family, Family]:
     """The mean in a window, and of how many."""
     labels = (*_labels(column, label_names), "window")

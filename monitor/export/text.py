@@ -89,11 +89,7 @@ def numbers(values: NDArray[np.float64]) -> list[str]:
     >>> numbers(np.array([0.0, 0.1, 999_999.0, 1_000_000.0, np.inf]))
     ['0.0', '0.1', '999999.0', '1e+06', '+Inf']
     """
-    flat = values.ravel()
-    texts = list(map(repr, flat.tolist()))
-    for i in np.flatnonzero(~(np.abs(flat) < 1e6)).tolist():
-        texts[i] = number(flat[i])
-    return texts
+    return [repr(value) if -1e6 < value < 1e6 else number(value) for value in values.ravel().tolist()]
 
 
 def number(value: float) -> str:

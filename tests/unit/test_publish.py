@@ -1,12 +1,14 @@
 """Publishing by cuts: what each scrape shows, and what is committed when."""
 
 import asyncio
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from monitor.export.collector import ProcessStatus
+from monitor.export.render import Exposition
 from monitor.publish import Publisher
 from monitor.stream.checkpoint import decode
 from monitor.stream.records import Chunk, Start, TopicPartition
@@ -69,6 +71,26 @@ async def test_the_first_scrape_is_all_zeros_and_the_next_shows_what_was_counted
     assert await scene.records() == 2
     assert await scene.records() == 3
     assert await scene.records() == 3
+
+
+async def test_nothing_is_rendered_or_packed_on_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def noting(work: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*arguments: Any) -> Any:
+            threads.append(threading.get_ident())
+            return work(*arguments)
+
+        return noted
+
+    for name in ("counted", "render"):
+        monkeypatch.setattr(Exposition, name, noting(getattr(Exposition, name)))
+    publisher = Scene().publisher
+    await publisher.scrape("", noting(bytes))
+    await publisher.live("")
+    await publisher.shown("")
+    assert len(threads) > 5
+    assert threading.get_ident() not in threads
 
 
 async def test_what_a_scrape_has_shown_is_committed_and_nothing_more() -> None:
