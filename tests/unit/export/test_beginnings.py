@@ -10,6 +10,7 @@ from monitor.export.beginnings import Beginnings
 from monitor.export.catalogue import Family, Kind
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
+from monitor.export.text import beginning
 from tests.unit.export.snapshots import SMALL, busy_snapshot, make_snapshot
 
 COUNTER = Family("x_total", Kind.COUNTER, "X.", ("k", "variant"))
@@ -23,11 +24,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     seen: Counter[str] = Counter()
 
     def counting(name: str, labels: Mapping[str, str], escaping: str) -> str:
-        line = real(name, labels, escaping)
+        line = beginning(name, labels, escaping)
         seen[line] += 1
         return line
 
-    real = beginnings.beginning
     monkeypatch.setattr(beginnings, "beginning", counting)
     return seen
 
