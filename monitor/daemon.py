@@ -17,7 +17,7 @@ from monitor import __version__
 from monitor.config import Config, ConfigError
 from monitor.export.collector import ProcessStatus
 from monitor.publish import Publisher, Scrape
-from monitor.pump import ease_garbage_collection, feed
+from monitor.pump import Pump, ease_garbage_collection
 from monitor.rereading import Rereading
 from monitor.sources.base import Source
 from monitor.stream.engine import Engine
@@ -42,6 +42,7 @@ class Daemon:
         self.engine = Engine(config, source.roles)
         self.url = ""
         self._source = source
+        self._pump = Pump(self.engine)
         self._publisher = Publisher(self.engine, source, self._process)
         self._rereading = Rereading()
         self._watch = LoopWatch()
@@ -83,7 +84,7 @@ class Daemon:
         self._now = poll.now
         if poll.assigned is not None:
             self._counted = {}  # it may name what another replica has counted since
-        feed(self.engine, poll)
+        self._pump.feed(poll)
         self._ticked = time.monotonic()
         self._rereading.look(self.engine.to_replay, self._ticked)
         self._publisher.remind()

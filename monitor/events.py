@@ -125,6 +125,7 @@ class Judgment(msgspec.Struct, tag_field="type", tag="judgment", gc=False):
 
 
 Event = Impression | Click | Dwell | Outcome | Judgment
+INTERACTIONS = (Click, Dwell, Outcome)
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _JUDGMENT_KEY = msgspec.json.Decoder(tuple[Id, Id, Text | None])
 
@@ -144,15 +145,14 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return Rejected(_reason(raw, error))
     ts: float | datetime = event.ts
-    if isinstance(ts, datetime):
-        ts = ts.timestamp()
+    if not isinstance(ts, float):
+        event.ts = ts = ts.timestamp()
     elif ts > MILLISECONDS_ABOVE:
-        ts /= 1000.0
+        event.ts = ts = ts / 1000.0
     if ts < 0:
         return Rejected(Reason.INVALID_FIELD)
     if ts > now + MAX_AHEAD_SECONDS:
         return Rejected(Reason.FUTURE_TS)
-    event.ts = ts
     if isinstance(event, Impression):
         return event if event.embeddings is None else _with_matrix(event)
     # A tuple, for `Click | Dwell` would be built anew for each record.

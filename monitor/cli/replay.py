@@ -14,7 +14,7 @@ from monitor.config import Config, load
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
 from monitor.export.windows import to_json_lines, to_openmetrics
-from monitor.pump import ease_garbage_collection, feed
+from monitor.pump import Pump, ease_garbage_collection
 from monitor.sources.base import Source
 from monitor.sources.jsonl import JsonlSource
 from monitor.stream.engine import Engine
@@ -64,11 +64,12 @@ async def _replay(source: Source, config: Config) -> Engine:
     await source.start()
     ease_garbage_collection()
     engine = Engine(config, source.roles)
+    pump = Pump(engine)
     try:
         finished = False
         while not finished:
             poll = await source.poll()
-            feed(engine, poll)
+            pump.feed(poll)
             finished = poll.finished
     finally:
         await source.stop()

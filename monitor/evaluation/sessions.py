@@ -12,11 +12,12 @@ import numpy as np
 
 from monitor.evaluation.files.inputs import lines, opened
 from monitor.evaluation.latency import Latency, latency_of
-from monitor.events import Click, Dwell, Event, Impression, Outcome, Rejected, decode
+from monitor.events import INTERACTIONS, Event, Impression, Rejected, decode
 from monitor.metrics import Bools, Floats, Measure, MetricError, Need, parse
 from monitor.stream import intake
 from monitor.stream.deciding import MAX_BATCH
-from monitor.stream.join import KINDS, Held, Task
+from monitor.stream.impressions import Impressions
+from monitor.stream.join import KINDS, Task
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Column, Plan, Stage
 from monitor.stream.score import score
@@ -96,14 +97,14 @@ def evaluate_sessions(
     )
     recording = _Recording(stage)
     recording.take(events)
-    held, values, clicked = recording.decide(stage)
+    shown, values, clicked = recording.decide(stage)
     session_of = recording.session_of
     return Sessions(
-        impressions=len(held),
+        impressions=len(shown),
         sessions=len(set(session_of.values())),
-        with_clicks=len({session_of[h.id] for h, any_click in zip(held, clicked, strict=True) if any_click}),
+        with_clicks=len({session_of[impression] for impression in shown.ids[clicked].tolist()}),
         means={name: _mean(column) for name, column in zip(asked, values.T, strict=True)},
-        latency=latency_of(np.array([h.latency for h in held])),
+        latency=latency_of(shown.latency),
         fates=recording.fates,
         rejected=recording.rejected,
     )
@@ -116,6 +117,7 @@ class _Recording:
         uses = frozenset().union(*(column.measure.metric.uses for column in stage.columns))
         self._plan = Plan((stage,), math.inf, positions=0, keeps_embeddings="embeddings" in uses)
         self._task = Task(self._plan)
+        self._shown = intake.Shown(keep_embeddings=self._plan.keeps_embeddings)
         self.session_of: dict[int, str | int] = {}
         self.fates: Counter[tuple[str, str]] = Counter()
         self.rejected: Counter[str] = Counter()
@@ -126,21 +128,21 @@ class _Recording:
                 self.rejected[event.reason.value] += 1
             elif isinstance(event, Impression):
                 self._hold(event)
-            elif isinstance(event, (Click, Dwell, Outcome)):
-                kind, fate = intake.interact(event, self._task, watermark=-math.inf)
-                if fate:
-                    self.fates[kind, fate] += 1
+            elif isinstance(event, INTERACTIONS):
+                if fate := intake.interact(event, self._task, watermark=-math.inf):
+                    self.fates[intake.kind_of(event), fate] += 1
             else:
                 self.fates["judgment", "unused"] += 1
 
-    def decide(self, stage: Stage) -> tuple[list[Held], Floats, Bools]:
+    def decide(self, stage: Stage) -> tuple[Impressions, Floats, Bools]:
         """All time has passed: the impressions, the values of each, and whether anything was clicked."""
-        held = [each for _, due in self._task.due(math.inf) for each in due]
-        values = np.empty((len(held), len(stage.columns)))
-        clicked = np.zeros(len(held), dtype=np.bool_)
+        shown = self._shown.take()[0].in_order()
+        values = np.empty((len(shown), len(stage.columns)))
+        clicked = np.zeros(len(shown), dtype=np.bool_)
         nothing_judged = JudgmentTable("mean", 0)
-        for i in range(0, len(held), MAX_BATCH):
-            scored = score(stage, held[i : i + MAX_BATCH], nothing_judged)
+        for i in range(0, len(shown), MAX_BATCH):
+            batch = shown[i : i + MAX_BATCH]
+            scored = score(stage, batch, nothing_judged, self._task.interactions_of(batch))
             values[i : i + MAX_BATCH] = scored.values
             if scored.clicks is not None:
                 clicked[i : i + MAX_BATCH] = scored.clicks.any(axis=1)
@@ -148,17 +150,17 @@ class _Recording:
         self.fates.update(
             (KINDS[kind], "unmatched") for kind, *_ in self._task.evict_waiting(self._task.pending)
         )
-        if held:
-            self.fates["impression", "settled"] += len(held)
-        return held, values, clicked
+        if shown:
+            self.fates["impression", "settled"] += len(shown)
+        return shown, values, clicked
 
     def _hold(self, event: Impression) -> None:
-        if self._task.held(hash(event.impression_id)) is not None:
-            self.fates["impression", "duplicate"] += 1
+        impression = hash(event.impression_id)
+        if fate := self._task.admit(impression, event.ts, -math.inf, late=False):
+            self.fates["impression", fate] += 1
             return
-        held, _ = intake.hold(event, 0, keep_embeddings=self._plan.keeps_embeddings)
-        self._task.hold(held)
-        self.session_of[held.id] = event.session_id or held.id
+        self._shown.add(event, impression, 0)
+        self.session_of[impression] = event.session_id or impression
 
 
 def _decoded(events: Path | str | Iterable[Recorded]) -> Iterator[Event | Rejected]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from monitor.config import LimitsConfig
-from monitor.stream.join import Held, Interaction
+from monitor.stream.join import Interaction, Stages
 from monitor.stream.progress import TaskProgress
 
 
@@ -14,7 +14,16 @@ class Eviction(NamedTuple):
 
     progress: TaskProgress
     interactions: list[Interaction]
-    stages: list[tuple[int, list[Held]]]
+    stages: Stages
+
+
+def is_over(tasks: Mapping[int, TaskProgress], limits: LimitsConfig) -> bool:
+    """Whether a bound is exceeded."""
+    tasks_held = [progress.task for progress in tasks.values()]
+    return (
+        sum(task.pending for task in tasks_held) > limits.pending
+        or sum(task.open for task in tasks_held) > limits.open
+    )
 
 
 def evictions(tasks: Mapping[int, TaskProgress], limits: LimitsConfig) -> Iterator[Eviction]:
@@ -32,7 +41,7 @@ def _pending(tasks: Mapping[int, TaskProgress], over: int) -> Iterator[Eviction]
     for progress in sorted(tasks.values(), key=lambda p: -p.task.pending):
         evicted = progress.task.evict_waiting(over)
         over -= len(evicted)
-        yield Eviction(progress, evicted, [])
+        yield Eviction(progress, evicted, iter(()))
     for progress in sorted(tasks.values(), key=lambda p: -p.task.pending):
         if over > 0:
             before = progress.task.pending

@@ -2,7 +2,6 @@
 
 import logging
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -10,12 +9,13 @@ import numpy as np
 from monitor.config import LimitsConfig
 from monitor.durations import in_words
 from monitor.stream.books import Books
-from monitor.stream.bounds import evictions
-from monitor.stream.join import KINDS, Held, Interaction
+from monitor.stream.bounds import evictions, is_over
+from monitor.stream.impressions import Impressions
+from monitor.stream.join import KINDS, Interaction
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Plan, Stage
 from monitor.stream.progress import TaskProgress
-from monitor.stream.score import Scored, score
+from monitor.stream.score import NOTHING_DONE, Scored, score
 from monitor.stream.windows import Windows
 
 log = logging.getLogger(__name__)
@@ -45,34 +45,41 @@ class Decisions:
     def advance(self, progress: TaskProgress, watermark: float, now: float) -> None:
         """Decide all of a task whose deadline the watermark has passed."""
         progress.decided_until = max(progress.decided_until, watermark)
-        for number, held in progress.task.due(watermark):
-            self._decide(progress, number, held, "settled", now)
+        for number, impressions in progress.task.due(watermark):
+            self._decide(progress, number, impressions, "settled", now)
         self._end_interactions(progress, progress.task.expire(watermark), "unmatched")
+
+    def over_bounds(self, tasks: Mapping[int, TaskProgress]) -> bool:
+        """Whether more is held than may be."""
+        return is_over(tasks, self._limits)
 
     def keep_bounds(self, tasks: Mapping[int, TaskProgress], now: float) -> None:
         """Decide early what is over a bound."""
         for eviction in evictions(tasks, self._limits):
             self._end_interactions(eviction.progress, eviction.interactions, "evicted")
-            for number, held in eviction.stages:
-                self._decide(eviction.progress, number, held, "evicted", now)
+            for number, impressions in eviction.stages:
+                self._decide(eviction.progress, number, impressions, "evicted", now)
 
-    def _decide(self, progress: TaskProgress, number: int, held: list[Held], fate: str, now: float) -> None:
+    def _decide(
+        self, progress: TaskProgress, number: int, impressions: Impressions, fate: str, now: float
+    ) -> None:
         """Observe impressions at one stage; what was counted before a restart goes to the windows only."""
-        delay = self._plan.stages[number].delay
-        before = bisect_left(held, progress.counted.stages[number], key=lambda h: h.ts + delay)
-        for part, counted in ((held[:before], False), (held[before:], True)):
+        deadlines = impressions.ts + self._plan.stages[number].delay
+        before = int(np.searchsorted(deadlines, progress.counted.stages[number]))
+        for part, counted in ((impressions[:before], False), (impressions[before:], True)):
             for i in range(0, len(part), MAX_BATCH):
                 self._observe(progress, number, part[i : i + MAX_BATCH], now, counted=counted)
         if number == len(self._plan.stages) - 1:
-            settled = bisect_left(held, progress.counted.settled, key=lambda h: h.ts + delay)
+            settled = int(np.searchsorted(deadlines, progress.counted.settled))
             self._uncounted.fates["impression", fate] += settled
-            progress.tally.books.fates["impression", fate] += len(held) - settled
+            progress.tally.books.fates["impression", fate] += len(impressions) - settled
 
     def _observe(
-        self, progress: TaskProgress, number: int, held: list[Held], now: float, *, counted: bool
+        self, progress: TaskProgress, number: int, impressions: Impressions, now: float, *, counted: bool
     ) -> None:
         stage = self._plan.stages[number]
-        scored = score(stage, held, self._table)
+        done = progress.task.interactions_of(impressions) if stage.decides_clicks else NOTHING_DONE
+        scored = score(stage, impressions, self._table, done)
         if log.isEnabledFor(logging.DEBUG):
             _explain(stage, scored)
         progress.task.pending -= scored.fates.total()
@@ -88,7 +95,7 @@ class Decisions:
         if scored.judged is not None and stage.maturity is not None:
             judged = int(np.count_nonzero(scored.judged))
             books.judged[stage.maturity, "judged"] += judged
-            books.judged[stage.maturity, "unjudged"] += len(held) - judged
+            books.judged[stage.maturity, "unjudged"] += len(impressions) - judged
 
     def _end_interactions(self, progress: TaskProgress, ended: Iterable[Interaction], fate: str) -> None:
         for kind, _, _, ts in ended:
@@ -99,14 +106,15 @@ class Decisions:
 
 def _explain(stage: Stage, scored: Scored) -> None:
     """Follow the scoring at DEBUG: hashes and numbers only, no id, query or key."""
-    for row, held in enumerate(scored.held):
+    shown = scored.impressions
+    for row, impression in enumerate(shown.ids.tolist()):
         values = " ".join(
             f"{column.measure.name}={value:.4g}"
             for column, value in zip(stage.columns, scored.values[row].tolist(), strict=True)
             if not math.isnan(value)
         )
-        ident, results = held.id & (1 << 64) - 1, len(held.ranked)
+        ident, ts, results = impression & (1 << 64) - 1, shown.ts[row], shown.lengths[row]
         log.debug(
             "impression %016x of %.3f decided after %s: %d results; %s",
-            *(ident, held.ts, in_words(stage.delay), results, values or "nothing to observe"),
+            *(ident, ts, in_words(stage.delay), results, values or "nothing to observe"),
         )

@@ -2,19 +2,23 @@
 
 import logging
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from monitor.config import Config
-from monitor.events import Event, Impression, Judgment, Reason, Rejected, decode, decode_tombstone
+from monitor.events import Judgment, Reason, Rejected
 from monitor.stream import checkpoint, intake
+from monitor.stream.arriving import Arrival, event_of
 from monitor.stream.books import Books
 from monitor.stream.cuts import Cuts, Parts
 from monitor.stream.deciding import Decisions
+from monitor.stream.intake import Shown
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.labels import LabelSets
 from monitor.stream.plan import make_plan
 from monitor.stream.progress import Part, PartitionProgress, TaskProgress
-from monitor.stream.records import Chunk, Record, Role, Start, TopicPartition
+from monitor.stream.records import Chunk, Role, Start, TopicPartition
 from monitor.stream.snapshot import Snapshot
 from monitor.stream.tally import Tally
 from monitor.stream.watermark import lowest
@@ -37,6 +41,7 @@ class Engine:
         self._judgments_anywhere = Role.EVENTS in roles.values()
         self._tasks: dict[int, TaskProgress] = {}
         self._table = JudgmentTable(config.judgments.combine, config.limits.judgments)
+        self._shown = Shown(keep_embeddings=self.plan.keeps_embeddings)
         self._windows = Windows(config.windows, self.plan.stages, config.windows_kept)
         self._judging = self._new_tally()
         """What belongs to no task: judgments of a topic of their own."""
@@ -69,10 +74,15 @@ class Engine:
         """Take records in, in the order of their partition."""
         if self._roles[chunk.topic] is Role.JUDGMENTS:
             self._ingest_judgments(chunk, now)
-        else:
+            return
+        progress = self._tasks[chunk.partition]
+        part = progress.partitions[chunk.topic, chunk.partition]
+        part.begins_at(chunk.records[0].offset)
+        before = bisect_left(chunk.records, part.counted_from, key=attrgetter("offset"))
+        for records, counted in ((chunk.records[:before], False), (chunk.records[before:], True)):
             # In parts: what is needed again after a restart is known no finer than that.
-            for i in range(0, len(chunk.records), MAX_PART):
-                self._ingest_events(Chunk(*chunk[:2], chunk.records[i : i + MAX_PART]), now)
+            for i in range(0, len(records), MAX_PART):
+                self._ingest_events(Chunk(*chunk[:2], records[i : i + MAX_PART]), now, counted=counted)
 
     def idle(self, partitions: Mapping[TopicPartition, float]) -> None:
         """These were fetched to their end and brought nothing: they move on with the clock, up to a time."""
@@ -250,88 +260,41 @@ class Engine:
             yield progress.tally
 
     def _ingest_judgments(self, chunk: Chunk, now: float) -> None:
+        # What has passed is decided without them.
+        self.advance(now)
         books = self._judging.books
         books.records[chunk.topic] += len(chunk.records)
         for record in chunk.records:
-            event = _event(record, now)
+            event = event_of(record, now)
             if isinstance(event, Judgment):
                 books.fates["judgment", intake.judge(event, self._table)] += 1
             else:
                 books.rejected[event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC] += 1
         books.judgments_evicted += self._table.evict()
 
-    def _ingest_events(self, chunk: Chunk, now: float) -> None:
+    def _ingest_events(self, chunk: Chunk, now: float, *, counted: bool) -> None:
         partition = (chunk.topic, chunk.partition)
         progress = self._tasks[chunk.partition]
         part = progress.partitions[partition]
-        takes_judgments = self._roles[chunk.topic] is Role.EVENTS
-        lateness = self._config.lateness_seconds
-        others = progress.watermark.reached_by_others(partition)
-        # The watermark moves with every record, so that a fate does not depend on how records are chunked.
-        reached, watermark = part.clock.reached, progress.watermark.value
-        decided = watermark
+        books = progress.tally.books if counted else self._uncounted
+        books.records[chunk.topic] += len(chunk.records)
+        # Before a restart event time had come this far, be it by the clock of an idle partition.
+        floor = progress.counted.until if counted else -math.inf
+        arrival = Arrival(progress, partition, books, floor, self._shown)
+        table = self._table if self._roles[chunk.topic] is Role.EVENTS else None
+        arrival.take(chunk.records, now, self.labels, table, lambda w: self._advance(progress, w, now))
         first = chunk.records[0]
-        newest = -math.inf
-        part.begins_at(first.offset)
-        for record in chunk.records:
-            if record.offset < part.counted_from:
-                books = self._uncounted
-            else:
-                # Before a restart event time had come this far, be it by the clock of an idle partition.
-                books, watermark = progress.tally.books, max(watermark, progress.counted.until)
-            books.records[chunk.topic] += 1
-            event = _event(record, now)
-            if isinstance(event, Rejected) or (isinstance(event, Judgment) and not takes_judgments):
-                books.rejected[event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC] += 1
-                continue
-            if isinstance(event, Impression):
-                self._impression(event, progress, part, record.offset, books, watermark)
-            elif isinstance(event, Judgment):
-                if event.ts < watermark and decided < watermark:
-                    # It comes after its time: what has passed is decided without it.
-                    self._advance(progress, watermark, now)
-                    decided = watermark
-                books.fates["judgment", intake.judge(event, self._table)] += 1
-                part.saw_judgment(record.offset)
-            else:
-                kind, fate = intake.interact(event, progress.task, watermark)
-                if fate:
-                    books.fates[kind, fate] += 1
-            if event.ts > newest:
-                newest = event.ts
-                reached = max(reached, newest)
-                watermark = max(watermark, min(reached, others) - lateness)
-        part.clock.saw(newest)
+        part.clock.saw(arrival.newest)
+        progress.watermark.advance()
         part.position = chunk.records[-1].offset + 1
-        if newest > -math.inf:
-            part.chunks.append((first.offset, newest))
-        # Now, not at the end of the poll: the next chunk may bring judgments, or more of this partition.
-        self._advance(progress, progress.watermark.advance(), now)
+        if arrival.newest > -math.inf:
+            part.chunks.append((first.offset, arrival.newest))
         self._cover(part, first.timestamp / 1000 if first.timestamp > 0 else now)
-        self._judging.books.judgments_evicted += self._table.evict()
-        self._decisions.keep_bounds(self._tasks, now)
-
-    def _impression(
-        self,
-        event: Impression,
-        progress: TaskProgress,
-        part: PartitionProgress,
-        offset: int,
-        books: Books,
-        watermark: float,
-    ) -> None:
-        first = progress.task.held(hash(event.impression_id))
-        if first is not None and first.ts + self.plan.last_delay >= watermark:
-            books.fates["impression", "duplicate"] += 1
-            return
-        if event.ts < watermark or offset in part.were_late:
-            books.fates["impression", "late"] += 1
-            part.late.append(offset)
-            return
-        label_set = self.labels.number(event.labels, books.label_overflow)
-        held, repeated = intake.hold(event, label_set, keep_embeddings=self.plan.keeps_embeddings)
-        books.duplicate_keys += repeated
-        progress.task.hold(held)
+        if self._table.is_full or self._decisions.over_bounds(self._tasks):
+            # What has passed goes first: it is no longer there to be decided early.
+            self.advance(now)
+            self._judging.books.judgments_evicted += self._table.evict()
+            self._decisions.keep_bounds(self._tasks, now)
 
     def _cover(self, part: PartitionProgress, first_record: float) -> None:
         """Windows are complete from where the reading began: the first record, or when it was assigned."""
@@ -372,10 +335,3 @@ class Engine:
     def _new_books(self) -> Books:
         maturities = [stage.maturity for stage in self.plan.stages if stage.maturity]
         return Books(self._roles, maturities, self.labels.names)
-
-
-def _event(record: Record, now: float) -> Event | Rejected:
-    arrived = record.timestamp / 1000 if record.timestamp > 0 else now
-    if record.value is None:
-        return decode_tombstone(record.key, arrived)
-    return decode(record.value, arrived)

@@ -2,56 +2,133 @@
 
 import math
 from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
 
-from monitor.events import Click, Dwell, Impression, Judgment, Outcome
-from monitor.stream.join import CLICK, DWELL, KINDS, OUTCOME, Held, Interaction, Payload, Task
+import numpy as np
+
+from monitor.events import Click, Dwell, Impression, Judgment, Outcome, Ranked
+from monitor.metrics import Floats32, Ints
+from monitor.stream.impressions import Impressions, Objects
+from monitor.stream.join import CLICK, DWELL, OUTCOME, Interaction, Payload, Task
 from monitor.stream.judgments import NO_TARGET, JudgmentTable
 
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
+NOT_TOLD: Payload = (math.nan, math.nan)
+NO_HASH = -1
+"""What hash() never gives."""
 
 
-def hold(event: Impression, label_set: int, *, keep_embeddings: bool) -> tuple[Held, int]:
-    """The impression as it is held, and how many keys of its ranking had stood above already."""
+class Shown:
+    """Impressions on their way into columns."""
+
+    def __init__(self, *, keep_embeddings: bool) -> None:
+        self._keep_embeddings = keep_embeddings
+        self._clear()
+
+    def _clear(self) -> None:
+        self._ids = array("q")
+        self._queries = array("q")
+        self._ts = array("d")
+        self._label_sets = array("q")
+        self._latency = array("d")
+        self._lengths = array("q")
+        self._ranked: list[list[str | Ranked]] = []
+        self._embeddings: dict[int, Floats32] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, event: Impression, impression: int, label_set: int) -> None:
+        """Take note of one; `impression` is the hash of its id."""
+        if self._keep_embeddings and event.embeddings is not None:
+            self._embeddings[len(self)] = event.embeddings
+        latency, ranked = event.latency_seconds, event.ranked
+        self._ids.append(impression)
+        self._queries.append(hash(event.query_id))
+        self._ts.append(event.ts)
+        self._label_sets.append(label_set)
+        self._latency.append(math.nan if latency is None else latency)
+        self._lengths.append(len(ranked))
+        self._ranked.append(ranked)
+
+    def take(self) -> tuple[Impressions, int]:
+        """All of them side by side, and how many keys of their rankings had stood above already."""
+        impressions = Impressions(
+            ids=np.frombuffer(self._ids, dtype=np.int64),
+            queries=np.frombuffer(self._queries, dtype=np.int64),
+            ts=np.frombuffer(self._ts, dtype=np.float64),
+            label_sets=np.frombuffer(self._label_sets, dtype=np.int64),
+            latency=np.frombuffer(self._latency, dtype=np.float64),
+            lengths=np.frombuffer(self._lengths, dtype=np.int64),
+            keys=_hashes(self._ranked, sum(self._lengths)),
+            was_judged=np.zeros(len(self), dtype=bool),
+            embeddings=_objects(self._embeddings, len(self)) if self._embeddings else None,
+        )
+        self._clear()
+        ranked = np.sort(impressions.rankings(int(impressions.lengths.max(initial=0)), NO_HASH), axis=1)
+        twice = ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != NO_HASH)).any(axis=1)
+        if twice.any():
+            return _without_repeats(impressions, twice.nonzero()[0].tolist())
+        return impressions, 0
+
+
+def _hashes(ranked: Sequence[Sequence[str | Ranked]], size: int) -> Ints:
     try:
-        keys = list(map(hash, event.ranked))
+        return np.fromiter(map(hash, chain.from_iterable(ranked)), np.int64, size)
     except TypeError:  # pairs of key and score, which have no hash
-        keys = [hash(item) if isinstance(item, str) else hash(item.key) for item in event.ranked]
-    repeated = len(keys) - len(set(keys))
-    first = dict.fromkeys(keys) if repeated else keys
-    held = Held(
-        hash(event.impression_id),
-        hash(event.query_id),
-        event.ts,
-        array("q", first),
-        label_set,
+        keys = (item.key if isinstance(item, Ranked) else item for item in chain.from_iterable(ranked))
+        return np.fromiter(map(hash, keys), np.int64, size)
+
+
+def _objects(values: Mapping[int, Any], size: int) -> Objects:
+    found = np.full(size, None, dtype=object)
+    for row, value in values.items():
+        found[row] = value
+    return found
+
+
+def _without_repeats(impressions: Impressions, rows: Sequence[int]) -> tuple[Impressions, int]:
+    """In these rows a key stands more than once: it counts at its first rank, and ranks close up."""
+    shown = _objects({row: impressions.ranking(row) for row in rows}, len(impressions))
+    lengths, keep = impressions.lengths.copy(), np.ones(len(impressions.keys), dtype=bool)
+    embeddings = impressions.embeddings
+    begins = np.cumsum(lengths) - lengths
+    for row in rows:
+        sent = shown[row]
+        _, first = np.unique(sent, return_index=True)
+        keep[begins[row] : begins[row] + len(sent)] = np.isin(np.arange(len(sent)), first)
+        lengths[row] = len(first)
+        if embeddings is not None and embeddings[row] is not None:
+            embeddings[row] = embeddings[row][np.sort(first)]
+    return (
+        replace(impressions, lengths=lengths, keys=impressions.keys[keep], shown=shown),
+        int(np.count_nonzero(~keep)),
     )
-    if event.latency_seconds is not None:
-        held.latency = event.latency_seconds
-    if keep_embeddings and event.embeddings is not None:
-        held.embeddings = event.embeddings
-        if repeated:
-            held.embeddings = event.embeddings[[keys.index(key) for key in first]]
-    if repeated:
-        held.shown = array("q", keys)
-    return held, repeated
 
 
-def interact(event: Click | Dwell | Outcome, task: Task, watermark: float) -> tuple[str, str]:
-    """Take an interaction in; its type, and its fate if it has one already."""
-    ts = event.ts
+def interact(event: Click | Dwell | Outcome, task: Task, watermark: float) -> str:
+    """Take an interaction in; its fate if it has one already."""
     if isinstance(event, Outcome):
+        interaction: Interaction = (OUTCOME, 0, False, event.ts)
         scroll = event.max_scroll_position
-        interaction: Interaction = (OUTCOME, 0, False, ts)
         payload: Payload = (SUCCESS[event.outcome], math.nan if scroll is None else scroll)
     else:
-        kind = CLICK if isinstance(event, Click) else DWELL
-        payload = (math.nan if event.dwell_seconds is None else event.dwell_seconds, math.nan)
-        if event.key is not None:
-            interaction = (kind, hash(event.key), False, ts)
+        kind, key = CLICK if isinstance(event, Click) else DWELL, event.key
+        if key is None:
+            interaction = (kind, event.position or 0, True, event.ts)
         else:
-            interaction = (kind, event.position or 0, True, ts)
-    fate = task.interact(hash(event.impression_id), interaction, payload, watermark)
-    return KINDS[interaction[0]], fate
+            interaction = (kind, hash(key), False, event.ts)
+        dwell = event.dwell_seconds
+        payload = NOT_TOLD if dwell is None else (dwell, math.nan)
+    return task.interact(hash(event.impression_id), interaction, payload, watermark)
+
+
+def kind_of(event: Click | Dwell | Outcome) -> str:
+    """What the books call an interaction."""
+    return type(event).__name__.lower()
 
 
 def judge(event: Judgment, table: JudgmentTable) -> str:

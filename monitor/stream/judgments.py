@@ -122,9 +122,14 @@ class JudgmentTable:
         self.live += change
         return fate
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there are more than the bound allows."""
+        return self.size > self._limit
+
     def evict(self) -> int:
         """Come down to the bound; how many judgments that held were forgotten, with their whole queries."""
-        if self.size <= self._limit:
+        if not self.is_full:
             return 0
         for entry in self._queries.values():
             if entry.live < entry.size:
@@ -137,6 +142,17 @@ class JudgmentTable:
             self.size -= oldest.size
             self.live -= oldest.live
         return before - self.live
+
+    def at_deadlines(self, queries: Ints, deadlines: Floats) -> tuple[Ints, list[Qrels]]:
+        """The rows whose query had judgments at its deadline, and what was known of each then."""
+        known = self._queries
+        rows: list[int] = []
+        found: list[Qrels] = []
+        for row, query in enumerate(queries.tolist()):
+            if query in known and (qrels := self.at(query, deadlines[row])):
+                rows.append(row)
+                found.append(qrels)
+        return np.array(rows, dtype=np.int64), found
 
     def at(self, query: int, deadline: float) -> Qrels | None:
         """The judgments of a query as they stood at a deadline; None if there were none."""

@@ -26,7 +26,7 @@ class LabelSets:
 
     def number(self, labels: Mapping[str, str | None] | None, overflow: Counter[str]) -> int:
         """The number of an impression's label set; a value beyond the bound is counted in `overflow`."""
-        sent = tuple([labels.get(name) for name in self.names]) if labels else self._nothing
+        sent = tuple(map(labels.get, self.names)) if labels else self._nothing
         number = self._numbers.get(sent)
         return self._new(sent, overflow) if number is None else number
 

@@ -1,45 +1,51 @@
-"""Finding the grades of many ranked keys at once, each among the judgments of its own query."""
+"""What was judged of the queries of a batch, and the grades of many ranked keys at once."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monitor.metrics import Bools, Floats, Ints
+from monitor.metrics.batch import lengths_of, padded
 from monitor.stream.judgments import Qrels
 
 
-class Known(NamedTuple):
-    """The judgments of all queries of a batch, one query after the other."""
+class Judged:
+    """The judgments of some rankings, given those of each; rankings of one query share them."""
 
-    grades: Floats
-    targets: Ints
+    def __init__(self, qrels: Sequence[Qrels]) -> None:
+        _, first, self._query = np.unique(list(map(id, qrels)), return_index=True, return_inverse=True)
+        self._distinct = [qrels[row] for row in first.tolist()]
+        self._keys = np.concatenate([q.keys for q in self._distinct])
+        self._ends = np.cumsum([len(q.keys) for q in self._distinct])
+        self._starts = np.concatenate(([0], self._ends[:-1]))
+        self.grades = np.concatenate([q.grades for q in self._distinct])
+        """Of all queries, one after the other: see `find`."""
+        self.targets = np.concatenate([q.targets for q in self._distinct])
 
+    def each(self, value: Callable[[Qrels], float]) -> NDArray[np.float64]:
+        """A value of the judgments of each ranking."""
+        return np.array([value(q) for q in self._distinct], dtype=np.float64)[self._query]
 
-def lookup(qrels: Sequence[Qrels], lengths: Ints, keys: Ints) -> tuple[Bools, Ints, Known]:
-    """For every key whether its query's judgments have it, and where in the joined arrays.
+    def ideal(self) -> Floats:
+        """All grades of each ranking's query, highest first, padded with 0."""
+        ideals = [q.ideal for q in self._distinct]
+        return padded(np.concatenate(ideals), lengths_of(ideals), 0.0)[self._query]
 
-    `keys` are those of all rankings, one after the other; `lengths` says how many each has. One binary search
-    for all of them at once, each between the bounds of its own query, whose keys are sorted.
-    """
-    _, first, query = np.unique(np.array(list(map(id, qrels))), return_index=True, return_inverse=True)
-    distinct = [qrels[i] for i in first.tolist()]
-    ends = np.cumsum([len(q.keys) for q in distinct])
-    starts = np.concatenate(([0], ends[:-1]))
-    joined = np.concatenate([q.keys for q in distinct])
-    low = np.repeat(starts[query], lengths)
-    end = np.repeat(ends[query], lengths)
-    high = end.copy()
-    last = len(joined) - 1
-    for _ in range(int((ends - starts).max(initial=0)).bit_length()):
-        middle = (low + high) >> 1
-        below = (low < high) & (joined[np.minimum(middle, last)] < keys)
-        low = np.where(below, middle + 1, low)
-        high = np.where(below, high, np.minimum(middle, high))
-    place = np.minimum(low, last)
-    found = (low < end) & (joined[place] == keys)
-    return (
-        found,
-        place,
-        Known(np.concatenate([q.grades for q in distinct]), np.concatenate([q.targets for q in distinct])),
-    )
+    def find(self, lengths: Ints, keys: Ints) -> tuple[Bools, Ints]:
+        """For every key whether its query's judgments have it, and where in the joined arrays.
+
+        `keys` are those of all rankings, one after the other; `lengths` says how many each has. One binary
+        search for all of them at once, each between the bounds of its own query, whose keys are sorted.
+        """
+        low = np.repeat(self._starts[self._query], lengths)
+        end = np.repeat(self._ends[self._query], lengths)
+        high = end.copy()
+        last = len(self._keys) - 1
+        for _ in range(int((self._ends - self._starts).max(initial=0)).bit_length()):
+            middle = (low + high) >> 1
+            below = (low < high) & (self._keys[np.minimum(middle, last)] < keys)
+            low = np.where(below, middle + 1, low)
+            high = np.where(below, high, np.minimum(middle, high))
+        place = np.minimum(low, last)
+        return (low < end) & (self._keys[place] == keys), place

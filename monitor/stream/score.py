@@ -1,4 +1,4 @@
-"""Scoring: held impressions become padded batches, and every measure of a stage one column of values."""
+"""Scoring: impressions become padded batches, and every measure of a stage one column of values."""
 
 import math
 from collections import Counter
@@ -8,22 +8,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from monitor.events import MAX_RANKED
-from monitor.metrics import Batch, Bools, Floats, Ints, Measure, Need
-from monitor.metrics.batch import lengths_of, padded
-from monitor.stream.join import CLICK, KINDS, OUTCOME, Held
-from monitor.stream.judgments import JudgmentTable, Qrels
-from monitor.stream.lookup import lookup
+from monitor.metrics import Batch, Bools, Floats, Floats32, Ints, Measure, Need
+from monitor.stream.impressions import Impressions
+from monitor.stream.join import CLICK, KINDS, OUTCOME, Interactions, side_by_side
+from monitor.stream.judgments import JudgmentTable
+from monitor.stream.lookup import Judged
 from monitor.stream.plan import Stage
+
+NOTHING_DONE = side_by_side([], [])
+NO_KEY = -1
+"""What no key's hash is."""
 
 
 @dataclass(slots=True)
 class Scored:
     """The values of one stage for a number of impressions."""
 
-    held: Sequence[Held]
-    ts: Floats
-    label_sets: Ints
-    lengths: Ints
+    impressions: Impressions
     values: Floats
     """One row for each impression and one column for each measure; NaN where there is nothing to observe."""
     judged: Bools | None = None
@@ -34,112 +35,121 @@ class Scored:
     """How the interactions ended, where the stage decides about clicks."""
 
 
-def score(stage: Stage, held: Sequence[Held], table: JudgmentTable) -> Scored:
-    """Decide all that is due for these impressions at this stage."""
-    scored = Scored(
-        held=held,
-        ts=np.array([h.ts for h in held]),
-        label_sets=np.array([h.label_set for h in held], dtype=np.int64),
-        lengths=np.array([len(h.ranked) for h in held], dtype=np.int64),
-        values=np.full((len(held), len(stage.columns)), math.nan),
-    )
+def score(
+    stage: Stage, impressions: Impressions, table: JudgmentTable, done: Interactions = NOTHING_DONE
+) -> Scored:
+    """Decide all that is due for these impressions at this stage; `done` counts where it decides clicks."""
+    scored = Scored(impressions, np.full((len(impressions), len(stage.columns)), math.nan))
     if shown := stage.measures(Need.IMPRESSION):
-        _fill(scored.values, slice(None), shown, _shown_batch(scored))
+        _fill(scored.values, slice(None), shown, _shown_batch(impressions))
     if stage.decides_clicks:
-        _fill(scored.values, slice(None), stage.measures(Need.CLICKS), _click_batch(scored))
+        _fill(scored.values, slice(None), stage.measures(Need.CLICKS), _click_batch(scored, done))
     if stage.maturity is not None:
         _judge(stage, scored, table)
     return scored
 
 
 def _judge(stage: Stage, scored: Scored, table: JudgmentTable) -> None:
-    delay = stage.delay
-    qrels = [table.at(h.query, h.ts + delay) for h in scored.held]
-    scored.judged = np.array([q is not None for q in qrels], dtype=bool)
-    known = [q for q in qrels if q is not None]
-    if known:
-        rows = scored.judged
-        held = [h for h, judged in zip(scored.held, rows.tolist(), strict=True) if judged]
+    impressions = scored.impressions
+    rows, qrels = table.at_deadlines(impressions.queries, impressions.ts + stage.delay)
+    scored.judged = np.zeros(len(impressions), dtype=bool)
+    if qrels:
+        scored.judged[rows] = True
         measures = stage.measures(Need.JUDGMENTS)
-        batch = _judged_batch(held, scored.lengths[rows], scored.ts[rows], known, measures)
-        _fill(scored.values, rows, measures, batch)
+        _fill(scored.values, rows, measures, _judged_batch(impressions[rows], Judged(qrels), measures))
+        impressions.was_judged[rows] = True
 
 
-def _fill(values: Floats, rows: slice | Bools, measures: list[tuple[int, Measure]], batch: Batch) -> None:
+def _fill(values: Floats, rows: slice | Ints, measures: list[tuple[int, Measure]], batch: Batch) -> None:
     for column, measure in measures:
         values[rows, column] = measure.score(batch)
 
 
-def _shown_batch(scored: Scored) -> Batch:
+def _shown_batch(impressions: Impressions) -> Batch:
     return Batch(
-        lengths=scored.lengths,
-        latency=np.array([h.latency for h in scored.held]),
-        embeddings=[h.embeddings for h in scored.held],
+        lengths=impressions.lengths, latency=impressions.latency, embeddings=_embeddings(impressions)
     )
 
 
-def _click_batch(scored: Scored) -> Batch:
+def _click_batch(scored: Scored, done: Interactions) -> Batch:
     """Place the interactions on the ranks they mean, and note the fate of each."""
-    held = scored.held
-    fates, lengths = scored.fates, scored.lengths
-    shape = (len(held), int(lengths.max(initial=0)))
-    clicks = np.zeros(shape, dtype=bool)
+    impressions = scored.impressions
+    shape = (len(impressions), int(impressions.lengths.max(initial=0)))
+    ended, placed = done.kinds == OUTCOME, _ranks(impressions, done)
+    joined = ended | (placed >= 0)
+    for kind, name in enumerate(KINDS):
+        of_kind = done.kinds == kind
+        for fate, chosen in (("joined", of_kind & joined), ("unmatched", of_kind & ~joined)):
+            if count := int(np.count_nonzero(chosen)):
+                scored.fates[name, fate] = count
+    on_ranks = joined & ~ended
+    places = (done.rows[on_ranks], placed[on_ranks])
     dwell = np.full(shape, math.nan)
-    outcome, scroll = np.full(len(held), math.nan), np.full(len(held), math.nan)
-    for row, impression in enumerate(held):
-        if impression.interactions is None:
-            continue
-        outcomes: list[tuple[float, float, float]] = []
-        for (kind, reference, is_position, ts), (first, second) in impression.interactions.items():
-            if kind == OUTCOME:
-                outcomes.append((ts, first, second))
-                fates["outcome", "joined"] += 1
-                continue
-            rank = impression.rank(reference, is_position)
-            if rank < 0:
-                fates[KINDS[kind], "unmatched"] += 1
-                continue
-            fates[KINDS[kind], "joined"] += 1
-            clicks[row, rank] |= kind == CLICK
-            dwell[row, rank] = np.fmax(dwell[row, rank], first)
-        # The last outcome wins, field by field.
-        for _, success, position in sorted(outcomes, key=lambda told: told[0]):
-            outcome[row] = success if not math.isnan(success) else outcome[row]
-            scroll[row] = position if not math.isnan(position) else scroll[row]
-        impression.interactions = None
+    np.fmax.at(dwell, places, done.payloads[on_ranks, 0])
+    clicks = np.zeros(shape, dtype=bool)
+    clicked = done.kinds[on_ranks] == CLICK
+    clicks[places[0][clicked], places[1][clicked]] = True
     scored.clicks = clicks
-    return Batch(lengths=lengths, clicks=clicks, dwell=dwell, outcome=outcome, scroll=scroll)
+    outcome, scroll = _outcomes(len(impressions), done, ended)
+    return Batch(lengths=impressions.lengths, clicks=clicks, dwell=dwell, outcome=outcome, scroll=scroll)
 
 
-def _judged_batch(
-    held: Sequence[Held],
-    lengths: Ints,
-    ts: Floats,
-    qrels: Sequence[Qrels],
-    measures: list[tuple[int, Measure]],
-) -> Batch:
+def _ranks(impressions: Impressions, done: Interactions) -> Ints:
+    """The 0-based rank that each interaction means; -1 if it is not among the ranked."""
+    rows, meant = done.rows, done.references.copy()
+    asked = impressions[rows]
+    ranked = asked.rankings(int(asked.lengths.max(initial=0)), NO_KEY)
+    # A position means the key that stood there.
+    positions = done.are_positions.nonzero()[0]
+    there = meant[positions] <= asked.lengths[positions]
+    meant[positions[~there]] = NO_KEY
+    meant[positions[there]] = ranked[positions[there], meant[positions[there]] - 1]
+    if asked.shown is not None:
+        for i in positions.tolist():
+            shown, position = asked.shown[i], int(done.references[i])
+            if shown is not None:
+                meant[i] = shown[position - 1] if position <= len(shown) else NO_KEY
+    found = (ranked == meant[:, np.newaxis]) & (ranked != NO_KEY)
+    return np.where(found.any(axis=1), found.argmax(axis=1) if found.shape[1] else -1, -1)
+
+
+def _outcomes(count: int, done: Interactions, ended: Bools) -> tuple[Floats, Floats]:
+    """Success and scroll position of each impression. The last outcome by its time wins, field by field."""
+    order = np.argsort(done.ts[ended], kind="stable")
+    rows, payloads = done.rows[ended][order], done.payloads[ended][order]
+    told = np.full((count, 2), math.nan)
+    for field_number in (0, 1):
+        known = ~np.isnan(payloads[:, field_number])
+        told[rows[known], field_number] = payloads[known, field_number]
+    return told[:, 0], told[:, 1]
+
+
+def _judged_batch(impressions: Impressions, judged: Judged, measures: list[tuple[int, Measure]]) -> Batch:
     """Put the grades on the ranks. Ranks below every cut-off are left out, unless one measure has none."""
     uses = frozenset().union(*(measure.metric.uses for _, measure in measures))
+    lengths = impressions.lengths
     depth = min(int(lengths.max(initial=0)), _depth(measures))
     shown = np.minimum(lengths, depth)
-    filled = np.arange(depth) < shown[:, None]
-    keys = np.frombuffer(b"".join([h.ranked[:depth] for h in held]), dtype=np.int64)
-    found, place, known = lookup(qrels, shown, keys)
+    filled = np.arange(depth) < shown[:, np.newaxis]
+    keys = impressions.first_keys(shown)
+    found, place = judged.find(shown, keys)
     grades = np.full(filled.shape, math.nan)
-    grades[filled] = np.where(found, known.grades[place], math.nan)
+    grades[filled] = np.where(found, judged.grades[place], math.nan)
     targets = None
     if "targets" in uses:
         targets = np.zeros(filled.shape, dtype=np.int64)
-        targets[filled] = np.where(found, known.targets[place], keys)
+        targets[filled] = np.where(found, judged.targets[place], keys)
+    # Seconds until the query was first judged, told once for each impression.
+    delays = np.maximum(judged.each(lambda q: q.first_ts) - impressions.ts, 0.0)
     return Batch(
         lengths=lengths,
         grades=grades,
-        ideal=padded(np.concatenate([q.ideal for q in qrels]), lengths_of([q.ideal for q in qrels]), 0.0),
-        relevant=np.array([q.relevant for q in qrels], dtype=np.int64),
+        ideal=judged.ideal(),
+        relevant=judged.each(lambda q: q.relevant).astype(np.int64),
         targets=targets,
-        relevant_targets=np.array([q.relevant_targets for q in qrels], dtype=np.int64),
-        embeddings=[h.embeddings for h in held] if "embeddings" in uses else None,
-        label_delay=_label_delays(held, np.array([q.first_ts for q in qrels]) - ts),
+        relevant_targets=judged.each(lambda q: q.relevant_targets).astype(np.int64),
+        embeddings=_embeddings(impressions) if "embeddings" in uses else None,
+        label_delay=np.where(impressions.was_judged, math.nan, delays),
     )
 
 
@@ -148,9 +158,7 @@ def _depth(measures: list[tuple[int, Measure]]) -> int:
     return MAX_RANKED if None in depths else max(depth or 0 for depth in depths)
 
 
-def _label_delays(held: Sequence[Held], delays: Floats) -> Floats:
-    """Seconds until the query was first judged, told once for each impression."""
-    told = np.array([h.was_judged for h in held], dtype=bool)
-    for h in held:
-        h.was_judged = True
-    return np.where(told, math.nan, np.maximum(delays, 0.0))
+def _embeddings(impressions: Impressions) -> Sequence[Floats32 | None]:
+    if impressions.embeddings is None:
+        return [None] * len(impressions)
+    return list(impressions.embeddings)

@@ -53,14 +53,15 @@ class Tally:
 
     def observe(self, number: int, scored: Scored, now: float) -> None:
         """Add what a stage's impressions tell beside their scores: delays, and positions with clicks."""
+        shown, delay = scored.impressions, self._plan.stages[number].delay
         # What was evicted is decided before its deadline: no delay.
-        self._add_delays(number, np.maximum(now - scored.ts - self._plan.stages[number].delay, 0.0))
+        self._add_delays(number, np.maximum(now - shown.ts - delay, 0.0))
         if scored.clicks is not None:
-            label_sets, positions = scored.label_sets, self._plan.positions
-            self.grow(int(label_sets.max(initial=-1)) + 1)
-            np.add.at(self.shown, label_sets, np.arange(positions) < scored.lengths[:, None])
+            positions = self._plan.positions
+            self.grow(int(shown.label_sets.max(initial=-1)) + 1)
+            np.add.at(self.shown, shown.label_sets, np.arange(positions) < shown.lengths[:, np.newaxis])
             rows, ranks = np.nonzero(scored.clicks[:, :positions])
-            np.add.at(self.clicked, (label_sets[rows], ranks), 1)
+            np.add.at(self.clicked, (shown.label_sets[rows], ranks), 1)
 
     def _add_delays(self, number: int, delays: Floats) -> None:
         found = np.searchsorted(DELAY_BUCKETS, delays, side="left")

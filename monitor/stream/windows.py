@@ -57,11 +57,12 @@ class Windows:
 
     def slots(self, stage: Stage, scored: Scored) -> Iterator[tuple[float, Cells]]:
         """What impressions bring, by the slot of time in which they were shown."""
-        slots = np.floor(scored.ts / self.slot) * self.slot
+        impressions = scored.impressions
+        slots = np.floor(impressions.ts / self.slot) * self.slot
         for slot in np.unique(slots).tolist():
             rows = slots == slot
             cells = Cells(stage.columns)
-            cells.observe(scored.label_sets[rows], scored.values[rows])
+            cells.observe(impressions.label_sets[rows], scored.values[rows])
             yield slot, cells
 
     def add(self, task: int, stage: int, slot: float, cells: Cells) -> None:

@@ -15,7 +15,7 @@ from monitor.sources.kafka import internals
 from monitor.sources.kafka.beginnings import Beginning, Beginnings, find
 from monitor.sources.kafka.client import Settings, refusal
 from monitor.sources.kafka.memory import Memory
-from monitor.sources.kafka.reader import Fetched, Reader
+from monitor.sources.kafka.reader import CONSUMING, Fetched, Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
@@ -38,16 +38,14 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
     def __init__(self, config: KafkaConfig, settings: Settings, notices: Notices, memory: Memory) -> None:
         consumer = AIOKafkaConsumer(
             **settings,
+            **CONSUMING,
             group_id=config.group_id,
-            enable_auto_commit=False,
-            auto_offset_reset="none",
             # Equal partition numbers of all topics go to one member; with a second assignor they might not.
             partition_assignment_strategy=(RangePartitionAssignor,),
             session_timeout_ms=45_000,
             rebalance_timeout_ms=30_000,
             # Events wait while judgments are read. A loop that hangs stops the heartbeat as well.
             max_poll_interval_ms=3_600_000,
-            check_crcs=True,
         )
         super().__init__(consumer, notices)
         self._config = config

@@ -10,7 +10,7 @@ from aiokafka.structs import TopicPartition as Place
 
 from monitor.sources.kafka.client import Settings
 from monitor.sources.kafka.offsets import logs
-from monitor.sources.kafka.reader import RETRY_SECONDS, Fetched, Reader
+from monitor.sources.kafka.reader import CONSUMING, RETRY_SECONDS, Fetched, Reader
 from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, TopicPartition
 
@@ -25,7 +25,7 @@ class JudgmentsReader(Reader):
         notices: Notices,
         reached: dict[TopicPartition, int],
     ) -> None:
-        super().__init__(AIOKafkaConsumer(**settings, auto_offset_reset="none", check_crcs=True), notices)
+        super().__init__(AIOKafkaConsumer(**settings, **CONSUMING), notices)
         self._topics = topics
         self._reached = reached
 

@@ -5,7 +5,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import (
@@ -30,7 +30,18 @@ log = logging.getLogger(__name__)
 
 WAIT_MS = 200
 WAIT_ALONE_MS = 50
-MAX_RECORDS = 5_000
+MAX_RECORDS = 1_000
+"""Few enough to be still in the processor's cache when they are decoded."""
+CONSUMING: Mapping[str, Any] = {
+    "enable_auto_commit": False,
+    "auto_offset_reset": "none",
+    "check_crcs": True,
+    "key_deserializer": internals.as_decoded,
+    # Little traffic is fetched twice a second, not record by record.
+    "fetch_min_bytes": 65_536,
+    "fetch_max_wait_ms": 500,
+}
+"""Settings of every consumer."""
 RETRY_SECONDS = 0.2
 UNDECODABLE = (CorruptRecordException, UnsupportedCodecError, RecordTooLargeError)
 """What aiokafka raises for a batch that it cannot decode; but an error that is not its own can be one too."""

@@ -1,12 +1,12 @@
 """Joining: impressions held until their last deadline, and interactions that meet them in any order."""
 
 import math
-from array import array
 
 import pytest
 
-from monitor.stream.join import CLICK, DWELL, OUTCOME, Held, Task
+from monitor.stream.join import CLICK, DWELL, OUTCOME, Task
 from monitor.stream.plan import make_plan
+from tests.unit.stream.rows import impressions
 from tests.unit.stream.timeline import settings
 
 PLAN = make_plan(settings())
@@ -15,8 +15,22 @@ TOLD = (math.nan, math.nan)
 FOREVER = -math.inf
 
 
-def held(number, ts, ranked=(11, 12, 13)):
-    return Held(number, 7, ts, array("q", ranked), 0)
+def hold(task, number, ts):
+    """Admit an impression and hold it."""
+    assert task.admit(number, ts, FOREVER, late=False) == ""
+    task.hold(impressions((number, ts)))
+
+
+def joined(task, number, ts):
+    """The interactions of an impression, which are handed out once."""
+    found = task.interactions_of(impressions((number, ts)))
+    return [
+        (kind, reference, is_position, ts)
+        for kind, reference, is_position, ts in zip(
+            *(column.tolist() for column in (found.kinds, found.references, found.are_positions, found.ts)),
+            strict=True,
+        )
+    ]
 
 
 def clicked(ts, key=11):
@@ -30,14 +44,14 @@ def task():
 
 def due(task, watermark):
     """Stage -> the impressions that are decided there, in their order."""
-    return {number: [impression.id for impression in found] for number, found in task.due(watermark)}
+    return {number: found.ids.tolist() for number, found in task.due(watermark)}
 
 
 # Deadlines.
 
 
 def test_an_impression_is_due_at_each_stage_once_the_watermark_has_passed_its_deadline(task):
-    task.hold(held(1, 100.0))
+    hold(task, 1, 100.0)
     assert due(task, 100.0) == {}
     assert due(task, 100.5) == {0: [1]}
     assert due(task, 110.0) == {}
@@ -49,71 +63,72 @@ def test_an_impression_is_due_at_each_stage_once_the_watermark_has_passed_its_de
 
 
 def test_a_leap_of_time_decides_every_stage_at_once(task):
-    task.hold(held(1, 100.0))
+    hold(task, 1, 100.0)
     assert due(task, math.inf) == {0: [1], 1: [1], 2: [1], 3: [1]}
 
 
 def test_what_is_due_together_comes_in_the_order_of_its_time(task):
     for number, ts in ((1, 103.25), (2, 101.0), (3, 103.0), (4, 102.0)):
-        task.hold(held(number, ts))
+        hold(task, number, ts)
     assert due(task, 103.1) == {0: [2, 4, 3]}
     assert due(task, 113.1) == {0: [1], 1: [2, 4, 3]}
 
 
 def test_an_impression_is_held_until_its_last_deadline(task):
-    task.hold(held(1, 100.0))
-    task.due(200.0)
+    hold(task, 1, 100.0)
+    due(task, 200.0)
     assert task.open == 1
-    assert task.held(1).ts == 100.0
-    task.due(200.5)
+    assert task.admit(1, 150.0, 200.0, late=False) == "duplicate"
+    due(task, 200.5)
     assert task.open == 0
-    assert task.held(1) is None
+    assert task.admit(1, 250.0, 200.5, late=False) == ""
 
 
 # Interactions.
 
 
 def test_an_interaction_of_a_held_impression_belongs_to_it(task):
-    task.hold(held(1, 100.0))
+    hold(task, 1, 100.0)
     assert task.interact(1, clicked(103.0), TOLD, FOREVER) == ""
-    assert task.held(1).interactions == {clicked(103.0): TOLD}
     assert task.pending == 1
+    assert joined(task, 1, 100.0) == [clicked(103.0)]
 
 
 def test_an_interaction_waits_for_an_impression_that_comes_later(task):
     task.interact(1, clicked(103.0), TOLD, FOREVER)
-    task.hold(held(1, 100.0))
-    assert list(task.held(1).interactions) == [clicked(103.0)]
+    hold(task, 1, 100.0)
     assert task.pending == 1
     assert task.expire(math.inf) == []
+    assert joined(task, 1, 100.0) == [clicked(103.0)]
 
 
 @pytest.mark.parametrize(("ts", "joins"), [(89.9, False), (90.0, True), (110.0, True), (110.1, False)])
 @pytest.mark.parametrize("first", ["impression", "interaction"])
 def test_attribution_reaches_as_far_back_as_ahead_whichever_side_comes_first(task, first, ts, joins):
     if first == "impression":
-        task.hold(held(1, 100.0))
+        hold(task, 1, 100.0)
     task.interact(1, clicked(ts), TOLD, FOREVER)
     if first == "interaction":
-        task.hold(held(1, 100.0))
-    assert bool(task.held(1).interactions) is joins
+        hold(task, 1, 100.0)
+    assert bool(joined(task, 1, 100.0)) is joins
     assert task.expire(math.inf) == ([] if joins else [clicked(ts)])
 
 
 def test_an_impression_takes_of_those_that_wait_only_the_ones_in_reach(task):
     for ts in (80.0, 103.0, 130.0):
         task.interact(1, clicked(ts), TOLD, FOREVER)
-    task.hold(held(1, 100.0))
-    assert list(task.held(1).interactions) == [clicked(103.0)]
+    hold(task, 1, 100.0)
+    assert joined(task, 1, 100.0) == [clicked(103.0)]
     assert task.expire(math.inf) == [clicked(80.0), clicked(130.0)]
 
 
 def test_the_same_interaction_of_a_held_impression_is_a_duplicate(task):
-    task.hold(held(1, 100.0))
+    hold(task, 1, 100.0)
     task.interact(1, clicked(103.0), TOLD, FOREVER)
     assert task.interact(1, clicked(103.0), (5.0, math.nan), FOREVER) == "duplicate"
-    assert task.held(1).interactions == {clicked(103.0): TOLD}
     assert task.pending == 1
+    [payload] = task.interactions_of(impressions((1, 100.0))).payloads.tolist()
+    assert math.isnan(payload[0])
 
 
 def test_the_same_interaction_that_waits_is_a_duplicate(task):
@@ -134,7 +149,7 @@ def test_the_same_interaction_that_waits_is_a_duplicate(task):
     ids=["key", "position", "dwell", "outcome", "time"],
 )
 def test_interactions_that_differ_in_anything_are_two(task, other):
-    task.hold(held(1, 100.0))
+    hold(task, 1, 100.0)
     task.interact(1, clicked(103.0), TOLD, FOREVER)
     assert task.interact(1, other, TOLD, FOREVER) == ""
     assert task.pending == 2
@@ -150,8 +165,8 @@ def test_an_interaction_on_its_deadline_still_waits(task):
 
 
 def test_an_interaction_after_the_click_deadline_of_its_impression_waits_and_ends_unmatched(task):
-    task.hold(held(1, 100.0))
-    task.due(110.5)
+    hold(task, 1, 100.0)
+    due(task, 110.5)
     assert task.interact(1, clicked(105.0), TOLD, 110.5) == ""
     assert task.expire(115.5) == [clicked(105.0)]
     assert task.pending == 0
@@ -170,26 +185,26 @@ def test_those_that_wait_expire_when_their_time_has_passed_oldest_first(task):
 
 def test_the_oldest_impressions_are_evicted_first_and_decided_at_the_stages_they_had_left(task):
     for number, ts in ((1, 100.0), (2, 115.0), (3, 130.0), (4, 131.0)):
-        task.hold(held(number, ts))
-    task.due(126.0)
+        hold(task, number, ts)
+    due(task, 126.0)
     assert task.oldest(1) == [100.0]
-    evicted = {number: [impression.id for impression in found] for number, found in task.evict(3)}
+    evicted = {number: found.ids.tolist() for number, found in task.evict(3)}
     assert evicted == {0: [3], 1: [3], 2: [2, 3], 3: [1, 2, 3]}
     assert task.open == 1
-    assert task.held(4)
+    assert task.admit(4, 140.0, 140.0, late=False) == "duplicate"
 
 
 def test_evicting_more_than_there_are_takes_all(task):
-    task.hold(held(1, 100.0))
+    hold(task, 1, 100.0)
     assert [number for number, _ in task.evict(5)] == [0, 1, 2, 3]
-    assert task.evict(5) == []
+    assert list(task.evict(5)) == []
     assert task.oldest(1) == []
 
 
 def test_what_was_evicted_is_never_due(task):
-    task.hold(held(1, 100.0))
-    task.evict(1)
-    assert task.due(math.inf) == []
+    hold(task, 1, 100.0)
+    assert [number for number, _ in task.evict(1)] == [0, 1, 2, 3]
+    assert due(task, math.inf) == {}
 
 
 def test_the_oldest_of_those_that_wait_are_given_up_first(task):
@@ -201,21 +216,41 @@ def test_the_oldest_of_those_that_wait_are_given_up_first(task):
 
 def test_an_interaction_that_found_its_impression_does_not_wait_any_more(task):
     task.interact(1, clicked(103.0), TOLD, FOREVER)
-    task.hold(held(1, 100.0))
+    hold(task, 1, 100.0)
     assert task.evict_waiting(1) == []
     assert task.pending == 1
 
 
-# Ranks.
+# Ids that come again.
 
 
-def test_a_key_means_its_rank_and_a_position_counts_from_one():
-    impression = held(1, 100.0, ranked=(11, 12, 13))
-    assert [impression.rank(key, False) for key in (11, 13, 14)] == [0, 2, -1]
-    assert [impression.rank(position, True) for position in (1, 3, 4)] == [0, 2, -1]
+def test_an_id_means_the_second_impression_once_the_deadlines_of_the_first_have_passed(task):
+    hold(task, 1, 100.0)
+    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    assert task.admit(1, 205.0, 200.0, late=False) == "duplicate"
+    # The first is still to be decided, with what was done with it.
+    assert task.admit(1, 205.0, 200.5, late=False) == ""
+    task.hold(impressions((1, 205.0)))
+    task.interact(1, clicked(206.0), TOLD, FOREVER)
+    assert joined(task, 1, 100.0) == [clicked(103.0)]
+    assert joined(task, 1, 205.0) == [clicked(206.0)]
 
 
-def test_positions_count_in_the_ranking_as_sent_where_a_key_stood_twice():
-    impression = held(1, 100.0, ranked=(11, 12, 13))
-    impression.shown = array("q", (11, 12, 11, 13))
-    assert [impression.rank(position, True) for position in (1, 2, 3, 4, 5)] == [0, 1, 0, 2, -1]
+def test_an_impression_that_is_settled_does_not_take_the_id_from_the_second(task):
+    hold(task, 1, 100.0)
+    assert task.admit(1, 205.0, 200.5, late=False) == ""
+    task.hold(impressions((1, 205.0)))
+    assert due(task, 204.0) == {0: [1], 1: [1], 2: [1], 3: [1]}
+    assert task.open == 1
+    assert task.admit(1, 207.0, 204.0, late=False) == "duplicate"
+
+
+@pytest.mark.parametrize("holding", [1, 2])
+def test_the_oldest_impressions_that_hold_interactions_are_evicted_for_them(task, holding):
+    for number, ts in ((1, 100.0), (2, 101.0), (3, 102.0)):
+        hold(task, number, ts)
+    for number in (2, 3):
+        task.interact(number, clicked(103.0), TOLD, FOREVER)
+    evicted = {number: found.ids.tolist() for number, found in task.evict_holding(holding)}
+    assert evicted == dict.fromkeys(range(4), [2, 3][:holding])
+    assert task.open == 3 - holding

@@ -1,19 +1,20 @@
 """Scoring: held impressions become columns of values, with the fate of every interaction."""
 
 import math
-from array import array
 
 import numpy as np
 import pytest
 
-from monitor.stream.join import CLICK, DWELL, OUTCOME, Held
+from monitor.stream.join import CLICK, DWELL, OUTCOME, side_by_side
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import make_plan
 from monitor.stream.score import score
+from tests.unit.stream.rows import impression, impressions
 from tests.unit.stream.timeline import settings
 
 A, B, C, D = 11, 12, 13, 14
 NOTHING = math.nan
+TOLD = (NOTHING, NOTHING)
 QUERY, OTHER_QUERY = 7, 8
 
 
@@ -22,10 +23,7 @@ def stage_after(delay, **changes):
 
 
 def held(ranked=(A, B, C), ts=100.0, query=QUERY, **more):
-    impression = Held(1, query, ts, array("q", ranked), more.pop("label_set", 0))
-    for name, value in more.items():
-        setattr(impression, name, value)
-    return impression
+    return impression(1, ts, ranked, query, **more)
 
 
 def table_of(*judgments):
@@ -35,9 +33,9 @@ def table_of(*judgments):
     return table
 
 
-def values(stage, impressions, table=None):
+def values(stage, rows, table=None):
     """Family -> one value for each impression, of the first column of that family."""
-    scored = score(stage, impressions, table or table_of())
+    scored = score(stage, impressions(*rows), table or table_of())
     families = [column.family for column in stage.columns]
     return {family: scored.values[:, families.index(family)].tolist() for family in families}
 
@@ -60,10 +58,11 @@ def test_diversity_is_known_at_once_where_there_are_embeddings():
 
 
 def test_time_and_labels_stay_with_their_impressions():
-    scored = score(stage_after(0), [held(ts=5.0, label_set=2), held(ts=7.0, label_set=1)], table_of())
-    assert scored.ts.tolist() == [5.0, 7.0]
-    assert scored.label_sets.tolist() == [2, 1]
-    assert scored.lengths.tolist() == [3, 3]
+    shown = impressions(held(ts=5.0, label_set=2), held(ts=7.0, label_set=1))
+    scored = score(stage_after(0), shown, table_of())
+    assert scored.impressions.ts.tolist() == [5.0, 7.0]
+    assert scored.impressions.label_sets.tolist() == [2, 1]
+    assert scored.impressions.lengths.tolist() == [3, 3]
 
 
 # What was done.
@@ -72,9 +71,8 @@ def test_time_and_labels_stay_with_their_impressions():
 def clicks(*interactions, ranked=(A, B, C), **more):
     """Score one impression with interactions: a kind, a reference, whether it is a position, ts, payload."""
     told = {interaction[:4]: interaction[4] for interaction in interactions}
-    impression = held(ranked=ranked, interactions=told or None, **more)
     stage = stage_after(10, metrics=["ctr@1", "click_mrr@10", "abandonment", "satisfied"])
-    scored = score(stage, [impression], table_of())
+    scored = score(stage, held(ranked=ranked, **more), table_of(), side_by_side([0], [told]))
     families = [column.family for column in stage.columns]
     return scored, {family: scored.values[0, i] for i, family in enumerate(families)}
 
@@ -120,8 +118,19 @@ def test_a_click_on_what_was_not_shown_is_unmatched_and_no_click(click):
     assert found["vector_abandonment_avg"] == 1
 
 
+def test_each_interaction_is_placed_in_the_ranking_of_its_own_impression():
+    shown = impressions(held(ranked=(A, B, C)), held(ranked=(C,)), held(ranked=(B, C)))
+    known = [
+        {(CLICK, C, False, 101.0): TOLD},
+        {(CLICK, 2, True, 101.0): TOLD, (CLICK, C, False, 102.0): TOLD},
+    ]
+    scored = score(stage_after(10), shown, table_of(), side_by_side([2, 1], known))
+    assert scored.clicks.tolist() == [[False, False, False], [True, False, False], [False, True, False]]
+    assert scored.fates == {("click", "joined"): 2, ("click", "unmatched"): 1}
+
+
 def test_a_position_counts_in_the_ranking_as_sent_where_a_key_stood_twice():
-    scored, _ = clicks(click_on(4, position=True), shown=array("q", (A, B, A, C)))
+    scored, _ = clicks(click_on(4, position=True), shown=np.array([A, B, A, C]))
     assert scored.clicks.tolist() == [[False, False, True]]
 
 
@@ -165,13 +174,13 @@ def test_an_outcome_is_joined_whatever_was_shown():
 def test_an_impression_is_judged_by_what_its_query_was_judged_at_its_own_deadline():
     table = table_of((QUERY, A, 1, 121.0, 1.0))
     stage = stage_after(20, metrics=["precision@1"])
-    scored = score(stage, [held(ts=100.0), held(ts=101.0)], table)
+    scored = score(stage, impressions(held(ts=100.0), held(ts=101.0)), table)
     assert scored.judged.tolist() == [False, True]
     np.testing.assert_equal(scored.values[:, 0], [NOTHING, 1.0])
 
 
 def test_an_impression_of_a_query_without_judgments_is_not_observed():
-    scored = score(stage_after(20), [held()], table_of())
+    scored = score(stage_after(20), held(), table_of())
     assert scored.judged.tolist() == [False]
     assert np.isnan(scored.values).all()
 
@@ -216,17 +225,15 @@ def test_the_label_delay_is_the_time_until_the_first_judgment_and_never_negative
 
 def test_the_label_delay_is_told_once_for_each_impression():
     table = table_of((QUERY, A, 1, 105.0, 1.0))
-    impression = held()
-    assert values(stage_after(20), [impression], table)["vector_label_delay_seconds"] == [5.0]
-    np.testing.assert_equal(
-        values(stage_after(100), [impression], table)["vector_label_delay_seconds"], [NOTHING]
-    )
+    shown = held()
+    assert values(stage_after(20), [shown], table)["vector_label_delay_seconds"] == [5.0]
+    np.testing.assert_equal(values(stage_after(100), [shown], table)["vector_label_delay_seconds"], [NOTHING])
 
 
 def test_a_stage_may_decide_about_clicks_and_judgments_at_once():
     stage = stage_after(10, judgments={"maturities": [10]}, metrics=["ndcg@10", "ctr@10"])
     told = {(CLICK, A, False, 101.0): (NOTHING, NOTHING)}
-    scored = score(stage, [held(interactions=told)], table_of((QUERY, A, 1, 0.0, 1.0)))
+    scored = score(stage, held(), table_of((QUERY, A, 1, 0.0, 1.0)), side_by_side([0], [told]))
     families = [column.family for column in stage.columns]
     assert scored.values[0, families.index("vector_ctr_avg")] == 1
     assert scored.values[0, families.index("vector_ndcg_avg")] == 1

@@ -1,0 +1,120 @@
+"""Impressions side by side, as columns: what is held of each until its last deadline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monitor.metrics import Bools, Floats, Ints
+
+Objects = NDArray[np.object_]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Impressions:
+    """One row for each impression. Ids, queries and keys are 64-bit hashes."""
+
+    ids: Ints
+    queries: Ints
+    ts: Floats
+    label_sets: Ints
+    latency: Floats
+    """Seconds; NaN where not told."""
+    lengths: Ints
+    """How many keys each has ranked; one that stood twice counts once."""
+    keys: Ints
+    """The ranked keys of all rows, one row after the other."""
+    was_judged: Bools
+    """Set when a maturity has found a judgment of the query."""
+    shown: Objects | None = None
+    """The ranking as sent, in rows where a key stood twice: positions count in this one."""
+    embeddings: Objects | None = None
+    """One matrix, or None, for each row; None where no row has any."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, rows: slice | Ints | Bools) -> "Impressions":
+        """Some of the rows; of a slice nothing is copied."""
+        ends = np.cumsum(self.lengths)
+        if isinstance(rows, slice):
+            first, last, _ = rows.indices(len(self))
+            keys = self.keys[ends[first - 1] if first else 0 : ends[last - 1] if last > first else 0]
+        else:
+            lengths = self.lengths[rows]
+            moved = (ends - self.lengths)[rows] - (np.cumsum(lengths) - lengths)
+            keys = self.keys[np.repeat(moved, lengths) + np.arange(lengths.sum())]
+        return Impressions(
+            ids=self.ids[rows],
+            queries=self.queries[rows],
+            ts=self.ts[rows],
+            label_sets=self.label_sets[rows],
+            latency=self.latency[rows],
+            lengths=self.lengths[rows],
+            keys=keys,
+            was_judged=self.was_judged[rows],
+            shown=None if self.shown is None else self.shown[rows],
+            embeddings=None if self.embeddings is None else self.embeddings[rows],
+        )
+
+    def in_order(self) -> "Impressions":
+        """The same by time; those of one time stay as they are."""
+        if (self.ts[1:] >= self.ts[:-1]).all():
+            return self
+        return self[np.argsort(self.ts, kind="stable")]
+
+    def ranking(self, row: int) -> Ints:
+        """The keys of one row."""
+        first = int(self.lengths[:row].sum())
+        keys: Ints = self.keys[first : first + int(self.lengths[row])]
+        return keys
+
+    def rankings(self, depth: int, padding: int) -> Ints:
+        """The first `depth` keys of each row as the rows of a matrix, padded on the right."""
+        if (self.lengths == depth).all():
+            return self.keys.reshape(len(self), depth)
+        matrix = np.full((len(self), depth), padding, dtype=np.int64)
+        shown = np.minimum(self.lengths, depth)
+        matrix[np.arange(depth) < shown[:, np.newaxis]] = self.first_keys(shown)
+        return matrix
+
+    def first_keys(self, counts: Ints) -> Ints:
+        """Of each row so many of its first keys, one row after the other."""
+        if (counts == self.lengths).all():
+            return self.keys
+        begin = np.cumsum(self.lengths) - self.lengths
+        moved = begin - (np.cumsum(counts) - counts)
+        keys: Ints = self.keys[np.repeat(moved, counts) + np.arange(counts.sum())]
+        return keys
+
+
+def one_after_the_other(parts: Sequence[Impressions]) -> Impressions:
+    """All rows of all parts, at least one."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    def joined_objects(name: str) -> Objects | None:
+        if all(getattr(part, name) is None for part in parts):
+            return None
+        columns = [getattr(part, name) for part in parts]
+        return np.concatenate(
+            [np.full(len(p), None) if c is None else c for p, c in zip(parts, columns, strict=True)]
+        )
+
+    return Impressions(
+        ids=joined("ids"),
+        queries=joined("queries"),
+        ts=joined("ts"),
+        label_sets=joined("label_sets"),
+        latency=joined("latency"),
+        lengths=joined("lengths"),
+        keys=joined("keys"),
+        was_judged=joined("was_judged"),
+        shown=joined_objects("shown"),
+        embeddings=joined_objects("embeddings"),
+    )
