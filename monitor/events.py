@@ -145,20 +145,24 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return Rejected(_reason(raw, error))
     ts: float | datetime = event.ts
-    if not isinstance(ts, float):
-        event.ts = ts = ts.timestamp()
-    elif ts > MILLISECONDS_ABOVE:
-        event.ts = ts = ts / 1000.0
-    if ts < 0:
-        return Rejected(Reason.INVALID_FIELD)
-    if ts > now + MAX_AHEAD_SECONDS:
-        return Rejected(Reason.FUTURE_TS)
+    if not isinstance(ts, float) or not 0 <= ts <= MILLISECONDS_ABOVE or ts > now + MAX_AHEAD_SECONDS:
+        event.ts = seconds = _seconds(ts)
+        if seconds < 0:
+            return Rejected(Reason.INVALID_FIELD)
+        if seconds > now + MAX_AHEAD_SECONDS:
+            return Rejected(Reason.FUTURE_TS)
     if isinstance(event, Impression):
         return event if event.embeddings is None else _with_matrix(event)
     # A tuple, for `Click | Dwell` would be built anew for each record.
     if isinstance(event, (Click, Dwell)) and event.key is None and event.position is None:
         return Rejected(Reason.MISSING_FIELD)
     return event
+
+
+def _seconds(ts: float | datetime) -> float:
+    if isinstance(ts, datetime):
+        return ts.timestamp()
+    return ts / 1000.0 if ts > MILLISECONDS_ABOVE else ts
 
 
 def decode_tombstone(key: bytes | None, now: float) -> Judgment | Rejected:

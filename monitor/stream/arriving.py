@@ -32,12 +32,9 @@ class Arrival:
         self, progress: TaskProgress, partition: TopicPartition, books: Books, floor: float, shown: Shown
     ) -> None:
         self._progress = progress
-        self._task = progress.task
         self._part = progress.partitions[partition]
         self._books = books
-        self._lateness = progress.watermark.lateness
         self._others = progress.watermark.reached_by_others(partition)
-        self._reached = self._part.clock.reached
         self._watermark = max(progress.watermark.value, floor)
         self._shown = shown
         self.newest = -math.inf
@@ -55,49 +52,47 @@ class Arrival:
 
         `decide` is called before a judgment that comes after its time: what has passed is decided without it.
         """
-        books, task, shown = self._books, self._task, self._shown
-        were_late = self._part.were_late
+        progress, books, task, shown = self._progress, self._books, self._progress.task, self._shown
+        were_late, others, lateness = self._part.were_late, self._others, progress.watermark.lateness
+        watermark, newest = self._watermark, self.newest
         for record in records:
             event = event_of(record, now)
             if isinstance(event, Impression):
                 impression = hash(event.impression_id)
-                late = event.ts < self._watermark or record.offset in were_late
-                if fate := task.admit(impression, event.ts, self._watermark, late=late):
+                late = event.ts < watermark or record.offset in were_late
+                if fate := task.admit(impression, event.ts, watermark, late=late):
                     self._turn_away(fate, record.offset)
                 else:
                     shown.add(event, impression, labels.number(event.labels, books.label_overflow))
             elif isinstance(event, INTERACTIONS):
-                if fate := intake.interact(event, task, self._watermark):
+                if fate := intake.interact(event, task, watermark):
                     books.fates[intake.kind_of(event), fate] += 1
             elif isinstance(event, Judgment) and table is not None:
-                if event.ts < self._watermark and self._progress.decided_until < self._watermark:
-                    self.hold()
-                    decide(self._watermark)
+                if event.ts < watermark and progress.decided_until < watermark:
+                    self._hold()
+                    decide(watermark)
                 books.fates["judgment", intake.judge(event, table)] += 1
                 self._part.saw_judgment(record.offset)
             else:
                 books.rejected[event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC] += 1
                 continue
-            if event.ts > self.newest:
-                self._move_on(event.ts)
-        self.hold()
+            if event.ts > newest:
+                newest = event.ts
+                watermark = max(watermark, min(newest, others) - lateness)
+        self.newest = newest
+        self._hold()
 
     def _turn_away(self, fate: str, offset: int) -> None:
         self._books.fates["impression", fate] += 1
         if fate == "late":
             self._part.late.append(offset)
 
-    def _move_on(self, ts: float) -> None:
-        self.newest = ts
-        self._reached = max(self._reached, ts)
-        self._watermark = max(self._watermark, min(self._reached, self._others) - self._lateness)
-
-    def hold(self) -> None:
+    def _hold(self) -> None:
         """Hand the impressions over that came until now."""
         if self._shown:
             impressions, repeated = self._shown.take()
             self._books.duplicate_keys += repeated
-            self._task.hold(impressions)
+            self._progress.task.hold(impressions)
 
 
 def event_of(record: Record, now: float) -> Event | Rejected:

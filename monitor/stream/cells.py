@@ -5,7 +5,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from monitor.metrics import Floats, Ints
+from monitor.metrics import Bools, Floats, Ints
 from monitor.stream.plan import Column
 
 Numbers = TypeVar("Numbers", Ints, Floats)
@@ -35,20 +35,22 @@ class Cells:
 
     def observe(self, label_sets: Ints, values: Floats) -> None:
         """Add one row of values for each impression, NaN where there is nothing to observe."""
-        sets, local = np.unique(label_sets, return_inverse=True)
-        self.grow(int(sets[-1]) + 1)
-        columns = values.shape[1]
-        size = len(sets) * columns
         seen = ~np.isnan(values)
-        cell = (local[:, None] * columns + np.arange(columns))[seen]
+        rows, columns = np.nonzero(seen)
         scores = values[seen]
-        bucket = np.empty(values.shape, dtype=np.int64)
+        self.grow(int(label_sets.max(initial=-1)) + 1)
+        sets, local = np.unique(label_sets, return_inverse=True)
+        cell = local[rows] * values.shape[1] + columns
+        shape = (len(sets), values.shape[1])
+        size = len(sets) * values.shape[1]
+        bucket = np.empty(len(scores), dtype=np.int64)
         for bounds, members in self._groups:
-            bucket[:, members] = np.searchsorted(bounds, values[:, members], side="left")
-        counted = np.bincount(cell * self.width + bucket[seen], minlength=size * self.width)
-        self.buckets[sets] += counted.reshape(len(sets), columns, self.width)
-        self.sums[sets] += np.bincount(cell, scores, size).reshape(len(sets), columns)
-        self.squares[sets] += np.bincount(cell, scores * scores, size).reshape(len(sets), columns)
+            chosen = members[columns]
+            bucket[chosen] = np.searchsorted(bounds, scores[chosen], side="left")
+        counted = np.bincount(cell * self.width + bucket, minlength=size * self.width)
+        self.buckets[sets] += counted.reshape(*shape, self.width)
+        self.sums[sets] += np.bincount(cell, scores, size).reshape(shape)
+        self.squares[sets] += np.bincount(cell, scores * scores, size).reshape(shape)
 
     def merge(self, other: Self, first_column: int = 0) -> None:
         """Add what another has observed, whose columns are these or follow each other among them."""
@@ -67,9 +69,9 @@ def more_rows(counted: Numbers, rows: int) -> Numbers:
     return grown
 
 
-def _by_bounds(columns: Sequence[Column]) -> list[tuple[Floats, list[int]]]:
+def _by_bounds(columns: Sequence[Column]) -> list[tuple[Floats, Bools]]:
     """The columns that share their buckets, so that one search serves them all."""
-    groups: dict[tuple[float, ...], list[int]] = {}
-    for i, column in enumerate(columns):
-        groups.setdefault(column.measure.metric.buckets, []).append(i)
-    return [(np.array(bounds), members) for bounds, members in groups.items()]
+    bounds_of = [column.measure.metric.buckets for column in columns]
+    return [
+        (np.array(shared), np.array([b == shared for b in bounds_of])) for shared in dict.fromkeys(bounds_of)
+    ]

@@ -10,6 +10,7 @@ from monitor.config import LimitsConfig
 from monitor.durations import in_words
 from monitor.stream.books import Books
 from monitor.stream.bounds import evictions, is_over
+from monitor.stream.cells import Cells
 from monitor.stream.impressions import Impressions
 from monitor.stream.join import KINDS, Interaction
 from monitor.stream.judgments import JudgmentTable
@@ -84,7 +85,9 @@ class Decisions:
             _explain(stage, scored)
         progress.task.pending -= scored.fates.total()
         tally = progress.tally
-        for slot, cells in self._windows.slots(stage, scored):
+        for slot, rows in self._windows.slots(impressions.ts):
+            cells = Cells(stage.columns)
+            cells.observe(impressions.label_sets[rows], scored.values[rows])
             self._windows.add(progress.number, number, slot, cells)
             if counted:
                 tally.cells.merge(cells, stage.first_column)

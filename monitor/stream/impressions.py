@@ -38,21 +38,19 @@ class Impressions:
 
     def __getitem__(self, rows: slice | Ints | Bools) -> "Impressions":
         """Some of the rows; of a slice nothing is copied."""
-        ends = np.cumsum(self.lengths)
+        lengths = self.lengths[rows]
         if isinstance(rows, slice):
-            first, last, _ = rows.indices(len(self))
-            keys = self.keys[ends[first - 1] if first else 0 : ends[last - 1] if last > first else 0]
+            before = self.lengths[: rows.start].sum() if rows.start else 0
+            keys = self.keys[before : before + lengths.sum()]
         else:
-            lengths = self.lengths[rows]
-            moved = (ends - self.lengths)[rows] - (np.cumsum(lengths) - lengths)
-            keys = self.keys[np.repeat(moved, lengths) + np.arange(lengths.sum())]
+            keys = self.keys[_places(self.lengths, lengths, rows)]
         return Impressions(
             ids=self.ids[rows],
             queries=self.queries[rows],
             ts=self.ts[rows],
             label_sets=self.label_sets[rows],
             latency=self.latency[rows],
-            lengths=self.lengths[rows],
+            lengths=lengths,
             keys=keys,
             was_judged=self.was_judged[rows],
             shown=None if self.shown is None else self.shown[rows],
@@ -84,10 +82,15 @@ class Impressions:
         """Of each row so many of its first keys, one row after the other."""
         if (counts == self.lengths).all():
             return self.keys
-        begin = np.cumsum(self.lengths) - self.lengths
-        moved = begin - (np.cumsum(counts) - counts)
-        keys: Ints = self.keys[np.repeat(moved, counts) + np.arange(counts.sum())]
+        keys: Ints = self.keys[_places(self.lengths, counts, slice(None))]
         return keys
+
+
+def _places(lengths: Ints, counts: Ints, rows: slice | Ints | Bools) -> Ints:
+    """Where the first `counts` keys of these rows are, among the keys of all rows, which have `lengths`."""
+    begins = (np.cumsum(lengths) - lengths)[rows]
+    places: Ints = np.repeat(begins - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+    return places
 
 
 def one_after_the_other(parts: Sequence[Impressions]) -> Impressions:

@@ -1,7 +1,6 @@
 """Intake: events become what the core holds, ids and keys as 64-bit hashes."""
 
 import math
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -10,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from monitor.events import Click, Dwell, Impression, Judgment, Outcome, Ranked
-from monitor.metrics import Floats32, Ints
+from monitor.metrics import Ints
+from monitor.metrics.batch import lengths_of
 from monitor.stream.impressions import Impressions, Objects
 from monitor.stream.join import CLICK, DWELL, OUTCOME, Interaction, Payload, Task
 from monitor.stream.judgments import NO_TARGET, JudgmentTable
@@ -26,53 +26,46 @@ class Shown:
 
     def __init__(self, *, keep_embeddings: bool) -> None:
         self._keep_embeddings = keep_embeddings
-        self._clear()
-
-    def _clear(self) -> None:
-        self._ids = array("q")
-        self._queries = array("q")
-        self._ts = array("d")
-        self._label_sets = array("q")
-        self._latency = array("d")
-        self._lengths = array("q")
-        self._ranked: list[list[str | Ranked]] = []
-        self._embeddings: dict[int, Floats32] = {}
+        self._events: list[Impression] = []
+        self._ids: list[int] = []
+        self._label_sets: list[int] = []
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def add(self, event: Impression, impression: int, label_set: int) -> None:
         """Take note of one; `impression` is the hash of its id."""
-        if self._keep_embeddings and event.embeddings is not None:
-            self._embeddings[len(self)] = event.embeddings
-        latency, ranked = event.latency_seconds, event.ranked
+        self._events.append(event)
         self._ids.append(impression)
-        self._queries.append(hash(event.query_id))
-        self._ts.append(event.ts)
         self._label_sets.append(label_set)
-        self._latency.append(math.nan if latency is None else latency)
-        self._lengths.append(len(ranked))
-        self._ranked.append(ranked)
 
     def take(self) -> tuple[Impressions, int]:
         """All of them side by side, and how many keys of their rankings had stood above already."""
+        events, size = self._events, len(self)
+        ranked = [event.ranked for event in events]
+        lengths = lengths_of(ranked)
         impressions = Impressions(
-            ids=np.frombuffer(self._ids, dtype=np.int64),
-            queries=np.frombuffer(self._queries, dtype=np.int64),
-            ts=np.frombuffer(self._ts, dtype=np.float64),
-            label_sets=np.frombuffer(self._label_sets, dtype=np.int64),
-            latency=np.frombuffer(self._latency, dtype=np.float64),
-            lengths=np.frombuffer(self._lengths, dtype=np.int64),
-            keys=_hashes(self._ranked, sum(self._lengths)),
-            was_judged=np.zeros(len(self), dtype=bool),
-            embeddings=_objects(self._embeddings, len(self)) if self._embeddings else None,
+            ids=np.array(self._ids, dtype=np.int64),
+            queries=np.fromiter((hash(event.query_id) for event in events), np.int64, size),
+            ts=np.array([event.ts for event in events], dtype=np.float64),
+            label_sets=np.array(self._label_sets, dtype=np.int64),
+            latency=np.array([event.latency_seconds for event in events], dtype=np.float64),
+            lengths=lengths,
+            keys=_hashes(ranked, int(lengths.sum())),
+            was_judged=np.zeros(size, dtype=bool),
+            embeddings=self._embeddings(),
         )
-        self._clear()
-        ranked = np.sort(impressions.rankings(int(impressions.lengths.max(initial=0)), NO_HASH), axis=1)
-        twice = ((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != NO_HASH)).any(axis=1)
+        self._events, self._ids, self._label_sets = [], [], []
+        by_key = np.sort(impressions.rankings(int(lengths.max(initial=0)), NO_HASH), axis=1)
+        twice = ((by_key[:, 1:] == by_key[:, :-1]) & (by_key[:, 1:] != NO_HASH)).any(axis=1)
         if twice.any():
             return _without_repeats(impressions, twice.nonzero()[0].tolist())
         return impressions, 0
+
+    def _embeddings(self) -> Objects | None:
+        if not self._keep_embeddings or all(event.embeddings is None for event in self._events):
+            return None
+        return _objects({row: event.embeddings for row, event in enumerate(self._events)}, len(self))
 
 
 def _hashes(ranked: Sequence[Sequence[str | Ranked]], size: int) -> Ints:

@@ -109,9 +109,10 @@ class Task:
             known = self._waiting.setdefault(impression, {})
             if interaction not in known:
                 self._waiting_by_second.setdefault(int(ts), []).append((ts, impression, interaction))
-        if interaction in known:
+        before = len(known)
+        known.setdefault(interaction, payload)
+        if len(known) == before:
             return "duplicate"
-        known[interaction] = payload
         self.pending += 1
         return ""
 

@@ -57,13 +57,27 @@ class Tally:
         # What was evicted is decided before its deadline: no delay.
         self._add_delays(number, np.maximum(now - shown.ts - delay, 0.0))
         if scored.clicks is not None:
-            positions = self._plan.positions
             self.grow(int(shown.label_sets.max(initial=-1)) + 1)
-            np.add.at(self.shown, shown.label_sets, np.arange(positions) < shown.lengths[:, np.newaxis])
-            rows, ranks = np.nonzero(scored.clicks[:, :positions])
+            self.shown += _positions(shown.label_sets, shown.lengths, self.shown.shape)
+            rows, ranks = np.nonzero(scored.clicks[:, : self._plan.positions])
             np.add.at(self.clicked, (shown.label_sets[rows], ranks), 1)
 
     def _add_delays(self, number: int, delays: Floats) -> None:
         found = np.searchsorted(DELAY_BUCKETS, delays, side="left")
         self._delay_buckets[number] += np.bincount(found, minlength=len(DELAY_BUCKETS) + 1)
         self._delay_sums[number] += delays.sum()
+
+
+def _positions(label_sets: Ints, lengths: Ints, shape: tuple[int, ...]) -> Ints:
+    """How often each position was shown by rankings of these lengths, for each label set.
+
+    >>> _positions(np.array([1, 1]), np.array([2, 9]), (2, 3))
+    array([[0, 0, 0],
+           [2, 2, 1]])
+    """
+    size, positions = shape
+    last = np.bincount(
+        label_sets * (positions + 1) + np.minimum(lengths, positions), minlength=size * (positions + 1)
+    )
+    longer: Ints = last.reshape(size, positions + 1)[:, :0:-1].cumsum(axis=1)[:, ::-1]
+    return longer

@@ -5,12 +5,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
+from monitor.metrics import Floats
 from monitor.stream.cells import Cells
 from monitor.stream.plan import Stage
-from monitor.stream.score import Scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +56,12 @@ class Windows:
             if not tasks:
                 del self._open[window]
 
-    def slots(self, stage: Stage, scored: Scored) -> Iterator[tuple[float, Cells]]:
-        """What impressions bring, by the slot of time in which they were shown."""
-        impressions = scored.impressions
-        slots = np.floor(impressions.ts / self.slot) * self.slot
-        for slot in np.unique(slots).tolist():
-            rows = slots == slot
-            cells = Cells(stage.columns)
-            cells.observe(impressions.label_sets[rows], scored.values[rows])
-            yield slot, cells
+    def slots(self, times: Floats) -> Iterator[tuple[float, slice]]:
+        """The slots of time in which impressions were shown, and which rows are of each; rows are by time."""
+        slots = np.floor(times / self.slot) * self.slot
+        ends = [*(np.flatnonzero(slots[1:] != slots[:-1]) + 1).tolist(), len(slots)]
+        for first, last in pairwise([0, *ends]):
+            yield float(slots[first]), slice(first, last)
 
     def add(self, task: int, stage: int, slot: float, cells: Cells) -> None:
         """Add what a task has observed in the slot of time that begins at `slot` to the windows around it."""
