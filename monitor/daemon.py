@@ -42,7 +42,7 @@ class Daemon:
         self.engine = Engine(config, source.roles)
         self.url = ""
         self._source = source
-        self._pump = Pump(self.engine)
+        self._pump = Pump(self.engine, config.lateness_seconds)
         self._publisher = Publisher(self.engine, source, self._process)
         self._rereading = Rereading()
         self._watch = LoopWatch()

@@ -7,19 +7,21 @@ import time
 from monitor.sources.base import Poll
 from monitor.stream.engine import Engine
 
-DECIDE_SECONDS = 0.25
-DECIDE_RECORDS = 20_000
+DECIDE_RECORDS = 10_000
+SHARE_OF_LATENESS = 1 / 20
+SHORTEST_SECONDS = 0.2
 
 
 class Pump:
     """Feeds an engine.
 
     When something is decided does not change what is decided, but deciding many together costs far less than
-    each alone.
+    each alone. So it waits for more, but by little beside what is waited for late events anyway.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, lateness_seconds: float) -> None:
         self._engine = engine
+        self._decide_seconds = max(SHORTEST_SECONDS, lateness_seconds * SHARE_OF_LATENESS)
         self._records = 0
         self._decided_at = -math.inf
 
@@ -34,7 +36,7 @@ class Pump:
         engine.idle(poll.idle)
         if poll.finished:
             engine.finish(poll.now)
-        elif self._records >= DECIDE_RECORDS or time.monotonic() - self._decided_at >= DECIDE_SECONDS:
+        elif self._records >= DECIDE_RECORDS or time.monotonic() - self._decided_at >= self._decide_seconds:
             engine.advance(poll.now)
             self._records, self._decided_at = 0, time.monotonic()
 

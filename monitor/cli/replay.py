@@ -64,7 +64,7 @@ async def _replay(source: Source, config: Config) -> Engine:
     await source.start()
     ease_garbage_collection()
     engine = Engine(config, source.roles)
-    pump = Pump(engine)
+    pump = Pump(engine, config.lateness_seconds)
     try:
         finished = False
         while not finished:

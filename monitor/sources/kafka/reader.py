@@ -28,7 +28,7 @@ from monitor.stream.records import Chunk, Record, TopicPartition
 
 log = logging.getLogger(__name__)
 
-WAIT_MS = 200
+WAIT_MS = 500
 WAIT_ALONE_MS = 50
 MAX_RECORDS = 1_000
 """Few enough to be still in the processor's cache when they are decoded."""
