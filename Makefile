@@ -17,10 +17,10 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test faults lint format lock kafka clean python docs dashboards
+.PHONY: help demo test faults bench bench-short lint format lock kafka clean python docs dashboards
 
 help: ## This list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 demo: $(VENV)/.core ## Run the demo: simulator, page and /metrics, no broker (DEMO_ARGS="--listen 127.0.0.1:9200")
 	$(BIN)/ranking-monitor demo $(DEMO_ARGS)
@@ -30,6 +30,12 @@ test: lint ## Lint, then every test, two files at a time (PYTEST_ARGS="-k window
 
 faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour (`make test` has the short one)
 	FAULTS=full $(BIN)/pytest tests/faults $(PYTEST_ARGS)
+
+bench: $(VENV)/.dev ## Measure everything beside what others build, and write benchmarks/RESULTS.md: an hour
+	$(BIN)/python -m benchmarks
+
+bench-short: $(VENV)/.dev ## The key ratios, in under a minute
+	$(BIN)/python -m benchmarks --short
 
 lint: $(VENV)/.dev ## Check style, types and which package may import which
 	$(BIN)/ruff check .

@@ -118,7 +118,7 @@ def functions(run: Path, qrels: Path) -> list[Contender]:
 
     def theirs() -> float:
         measure = ir_measures.nDCG @ 10
-        judged, ranked = ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run))
+        judged, ranked = ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run))  # type: ignore[no-untyped-call]
         return float(ir_measures.calc_aggregate([measure], judged, ranked)[measure])
 
     return [("evaluate, from files", ours), ("ir_measures, from files", theirs)]

@@ -83,12 +83,12 @@ class Task:
         return ""
 
     def _join_waiting(self, impression: int, ts: float) -> None:
-        waiting = self._waiting[impression]
-        mine = [i for i in waiting if abs(i[3] - ts) <= self._attribution]
-        if mine:
-            self._joined[impression] = {i: waiting.pop(i) for i in mine}
-        if not waiting:
-            del self._waiting[impression]
+        waiting = self._waiting.pop(impression)
+        beyond = [i for i in waiting if abs(i[3] - ts) > self._attribution]
+        if beyond:
+            self._waiting[impression] = {i: waiting.pop(i) for i in beyond}
+        if waiting:
+            self._joined[impression] = waiting
 
     def hold(self, impressions: Impressions) -> None:
         """Take impressions in, each of which was admitted."""
@@ -230,9 +230,9 @@ class Task:
     def _give_up(self, entries: Iterable[tuple[float, int, Interaction]]) -> list[Interaction]:
         """Those, oldest first, whose impression has not come meanwhile."""
         given_up: list[Interaction] = []
-        for _, impression, interaction in sorted(entries):
-            waiting = self._waiting.get(impression)
-            if waiting and waiting.pop(interaction, None) is not None:
+        for _, impression, interaction in sorted(entry for entry in entries if entry[1] in self._waiting):
+            waiting = self._waiting.get(impression, {})
+            if waiting.pop(interaction, None) is not None:
                 given_up.append(interaction)
                 if not waiting:
                     del self._waiting[impression]

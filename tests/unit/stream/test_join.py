@@ -180,6 +180,15 @@ def test_those_that_wait_expire_when_their_time_has_passed_oldest_first(task):
     assert task.pending == 1
 
 
+def test_what_found_its_impression_leaves_the_others_of_its_second_waiting(task):
+    for ts in (95.0, 95.5, 115.0):
+        task.interact(1, clicked(ts), TOLD, FOREVER)
+    hold(task, 1, 105.2)
+    assert task.expire(106.0) == [clicked(95.0)]
+    assert task.expire(math.inf) == []
+    assert task.pending == 2
+
+
 # Bounds.
 
 
