@@ -10,6 +10,7 @@ from benchmarks.measure import Failed
 from benchmarks.throughput.daemon import Daemon
 
 PROGRESS = re.compile(r"^Healthy: reading (no|[\d,]+) partitions?, (no|[\d,]+) records? behind")
+OPEN = re.compile(r"^ranking_monitor_open_impressions (\S+)$", re.MULTILINE)
 RECORDS = re.compile(r'^ranking_monitor_records_total\{topic="(.+?)"\} (\S+)$', re.MULTILINE)
 
 
@@ -54,6 +55,15 @@ def read_records(exposition: str) -> dict[str, int]:
     {'a': 3}
     """
     return {topic: int(float(count)) for topic, count in RECORDS.findall(exposition)}
+
+
+def read_open(exposition: str) -> int:
+    """Impressions that are still to be decided, as /metrics shows them.
+
+    >>> read_open("ranking_monitor_open_impressions 4.0")
+    4
+    """
+    return sum(int(float(count)) for count in OPEN.findall(exposition))
 
 
 def timed(daemon: Daemon, path: str, headers: Mapping[str, str] | None = None) -> tuple[str, float]:

@@ -30,7 +30,7 @@ from tests.support.kafka import Broker, Produced
 RATE = 1000
 EVERY_SECONDS = 0.25
 GIVE_UP_SECONDS = 1800.0
-DECIDED_SECONDS = 2.0
+DECIDED_SECONDS = 5.0
 GOAL_MS = 100.0
 Windows = list[dict[str, Any]]
 

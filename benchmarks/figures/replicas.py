@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from os import cpu_count
 
 from benchmarks.broker import Loaded, broker, loaded
-from benchmarks.figures.asking import progress, read_records, wait_until
+from benchmarks.figures.asking import progress, read_open, read_records, wait_until
 from benchmarks.figures.result import Goal, save
 from benchmarks.measure import Failed, cpu_seconds, spread
 from benchmarks.throughput.daemon import Daemon, running
@@ -87,9 +87,9 @@ def read(backlog: Loaded, replicas: int, number: int) -> Read:
         before, cpu, began = _counted(daemons, topics), _cpu(daemons), time.perf_counter()
         # All metrics are asked for only at the end: to render them is work too.
         wait_until(
-            lambda: _all_read(daemons, share, behind=0) and _counted(daemons, topics) == events,
+            lambda: _all_read(daemons, share, behind=0) and _are_done(daemons, topics, events),
             READ_SECONDS,
-            f"{events:,} events were not counted",
+            f"{events:,} events were not counted and decided",
         )
         seconds, used = time.perf_counter() - began, _cpu(daemons) - cpu
     if before >= events:
@@ -102,6 +102,12 @@ def _all_read(daemons: Sequence[Daemon], partitions: int, behind: int | None = N
     """Whether each reads so many partitions, and is so far behind."""
     found = [progress(daemon) for daemon in daemons]
     return all(p and p.partitions == partitions and behind in (None, p.behind) for p in found)
+
+
+def _are_done(daemons: Sequence[Daemon], topics: Sequence[str], events: int) -> bool:
+    """Whether all was counted and decided; the closing impression of each partition stays open."""
+    left = sum(read_open(daemon.get("/metrics")) for daemon in daemons)
+    return left == PARTITIONS and _counted(daemons, topics) == events
 
 
 def _counted(daemons: Sequence[Daemon], topics: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
 """A TCP proxy that does to connections what networks do: refuses, cuts, hangs, delays."""
 
 import asyncio
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -29,6 +30,7 @@ class Proxy:
         self._flowing = asyncio.Event()
         self._flowing.set()
         self._cut_after: int | None = None
+        self._cut_of = 0
         self._cut = asyncio.Event()
         self._writers: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
@@ -59,9 +61,12 @@ class Proxy:
         """Pass on again, also what was held."""
         self._flowing.set()
 
-    async def cut_an_answer_after(self, size_bytes: int, seconds: float = 30.0) -> None:
-        """Cut a connection as soon as its answers exceed so many bytes from now on; wait until it is done."""
-        self._cut_after, self._cut = size_bytes, asyncio.Event()
+    async def cut_an_answer_after(self, size_bytes: int, seconds: float = 30.0, *, of: int = 0) -> None:
+        """Cut a connection as soon as its answers exceed so many bytes from now on; wait until it is done.
+
+        With `of`, only within an answer over HTTP that is at least as large.
+        """
+        self._cut_after, self._cut_of, self._cut = size_bytes, of, asyncio.Event()
         async with asyncio.timeout(seconds):
             await self._cut.wait()
 
@@ -133,7 +138,7 @@ class Proxy:
             await queue.put((loop.time() + self.latency_seconds, b""))
 
         fetching = asyncio.ensure_future(fetch())
-        passed = 0
+        passed, large = 0, False
         cut = self._cut
         try:
             with suppress(OSError):
@@ -144,9 +149,13 @@ class Proxy:
                     if not data:
                         return
                     if self._cut is not cut:
-                        passed, cut = 0, self._cut
-                    if self._cut_after is not None and passed + len(data) > self._cut_after:
-                        writer.write(data[: self._cut_after - passed])
+                        passed, large, cut = 0, False, self._cut
+                    if self._cut_of and data.startswith(b"HTTP/"):
+                        length = re.search(rb"(?i)\r\ncontent-length: (\d+)", data)
+                        passed, large = 0, bool(length) and int(length[1]) >= self._cut_of
+                    due = self._cut_after is not None and passed + len(data) > self._cut_after
+                    if due and (large or not self._cut_of):
+                        writer.write(data[: (self._cut_after or 0) - passed])
                         await writer.drain()
                         self._cut_after = None
                         self._cut.set()

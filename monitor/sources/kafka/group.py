@@ -40,6 +40,8 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             **settings,
             **CONSUMING,
             group_id=config.group_id,
+            # Little traffic is fetched some times a second, not record by record.
+            fetch_min_bytes=65_536,
             # Equal partition numbers of all topics go to one member; with a second assignor they might not.
             partition_assignment_strategy=(RangePartitionAssignor,),
             session_timeout_ms=45_000,

@@ -28,8 +28,10 @@ from monitor.stream.records import Chunk, Record, TopicPartition
 
 log = logging.getLogger(__name__)
 
-WAIT_MS = 500
-WAIT_ALONE_MS = 50
+FETCH_WAIT_MS = 300
+"""How long a broker may wait for more before it answers."""
+WAIT_MS = 300
+WAIT_ALONE_MS = FETCH_WAIT_MS + 100
 MAX_RECORDS = 1_000
 """Few enough to be still in the processor's cache when they are decoded."""
 CONSUMING: Mapping[str, Any] = {
@@ -37,9 +39,7 @@ CONSUMING: Mapping[str, Any] = {
     "auto_offset_reset": "none",
     "check_crcs": True,
     "key_deserializer": internals.as_decoded,
-    # Little traffic is fetched twice a second, not record by record.
-    "fetch_min_bytes": 65_536,
-    "fetch_max_wait_ms": 500,
+    "fetch_max_wait_ms": FETCH_WAIT_MS,
 }
 """Settings of every consumer."""
 RETRY_SECONDS = 0.2
