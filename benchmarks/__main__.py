@@ -17,7 +17,10 @@ from benchmarks import report, short
 from benchmarks.broker import broker
 from benchmarks.figures.result import FOLDER
 
-FIGURES = ("benchmarks.throughput", *report.FIGURES.values())
+FIGURES = [
+    "benchmarks.throughput",
+    *(module for name, module in report.FIGURES.items() if name not in report.PRINTED),
+]
 
 
 def main() -> int:

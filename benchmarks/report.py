@@ -29,10 +29,21 @@ FIGURES = {
     "catch_up": "benchmarks.figures.catch_up",
     "idle": "benchmarks.figures.idle",
     "replicas": "benchmarks.figures.replicas",
+    "render": "benchmarks.render",
+    "start": "benchmarks.start",
 }
 """Name of the result -> what makes it."""
 PRINTED = {"render": "What a scrape costs", "start": "How long a start takes"}
 """Programs that print their figures -> the heading."""
+SPEEDS = {
+    "aiokafka, looks at nothing": 0.5,
+    "afternoon version": 10.0,
+    "Quix Streams, its windows": 5.0,
+    "Quix Streams, join in dicts": 5.0,
+    "Bytewax, join in dicts": 5.0,
+    "Faust, join in dicts": 5.0,
+}
+"""Program -> how many times as many events a second the daemon is to take."""
 PACKAGES = ("aiokafka", "numpy", "msgspec")
 DAEMON = "ranking-monitor"
 
@@ -73,17 +84,32 @@ def machine() -> Iterator[str]:
 def goals() -> Iterator[str]:
     """One table of all goals, then what was run for each."""
     ran: list[str] = []
-    yield from table_head("goal", "at most", "measured", "")
+    yield from table_head("goal", "limit", "measured", "")
+    yield from map(goal_row, speeds())
     for name, module in FIGURES.items():
         found = read(name)
         if found is None:
             yield row(f"{name}: missing, run `python -m {module}`", "", "", "missing")
             continue
-        for goal in msgspec.convert(found["goals"], list[Goal]):
-            values = (f"{number(value)} {goal.unit}".strip() for value in (goal.limit, goal.measured))
-            yield row(goal.what, *values, "met" if goal.met else "**short**")
+        yield from map(goal_row, msgspec.convert(found["goals"], list[Goal]))
         ran.append(f"- {name}, {made(name):%Y-%m-%d %H:%M}: {found['ran']}")
     yield from ("", "What was run:", "", *ran)
+
+
+def goal_row(goal: Goal) -> str:
+    limit = f"at {'least' if goal.at_least else 'most'} {number(goal.limit)} {goal.unit}".strip()
+    measured = f"{number(goal.measured)} {goal.unit}".strip()
+    return row(goal.what, limit, measured, "met" if goal.met else "**short**")
+
+
+def speeds() -> Iterator[Goal]:
+    """Events a second of the daemon, by those of each other program."""
+    programs = (read("throughput") or {"programs": []})["programs"]
+    found = {p["name"]: p["events_per_second"]["median"] for p in programs if p["rounds"]}
+    for name, times in SPEEDS.items():
+        if DAEMON in found and name in found:
+            ratio = found[DAEMON] / found[name]
+            yield Goal(f"events a second, daemon / {name}", times, ratio, at_least=True)
 
 
 def throughput() -> Iterator[str]:

@@ -25,7 +25,7 @@ ENDS = sweep.Plan(
     {
         "depth": [BASE],
         "label_sets": [replace(BASE, label_sets=n) for n in (1, 500)],
-        "open": [replace(BASE, open=n) for n in (1_000, 10_000)],
+        "open": [replace(BASE, open=n, horizon_seconds=300.0) for n in (1_000, 10_000)],
     },
     rounds=2,
 )

@@ -16,9 +16,10 @@ class Goal:
 
     what: str
     limit: float
-    """At most so much."""
+    """At most so much, or at least."""
     measured: float
     unit: str = ""
+    at_least: bool = False
 
     @property
     def met(self) -> bool:
@@ -27,11 +28,19 @@ class Goal:
         >>> Goal("bytes of an impression", 400, 512.4, "bytes").met
         False
         """
-        return self.measured <= self.limit
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
     def __str__(self) -> str:
         verdict = "met" if self.met else "SHORT"
         return f"{verdict}: {self.what}: {self.measured:,.4g} {self.unit}, goal {self.limit:,.4g}"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The result of a program that prints all the rest."""
+
+    ran: str
+    goals: list[Goal]
 
 
 class Result(Protocol):
