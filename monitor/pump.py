@@ -9,19 +9,20 @@ from monitor.stream.engine import Engine
 
 DECIDE_RECORDS = 10_000
 SHARE_OF_LATENESS = 1 / 20
-SHORTEST_SECONDS = 0.2
+SHORTEST_SECONDS, LONGEST_SECONDS = 0.2, 3.0
 
 
 class Pump:
     """Feeds an engine.
 
     When something is decided does not change what is decided, but deciding many together costs far less than
-    each alone. So it waits for more, but by little beside what is waited for late events anyway.
+    each alone. So it waits for more, for a little of what is waited for late events anyway.
     """
 
     def __init__(self, engine: Engine, lateness_seconds: float) -> None:
         self._engine = engine
-        self._decide_seconds = max(SHORTEST_SECONDS, lateness_seconds * SHARE_OF_LATENESS)
+        wanted = lateness_seconds * SHARE_OF_LATENESS
+        self._decide_seconds = min(max(wanted, SHORTEST_SECONDS), LONGEST_SECONDS)
         self._records = 0
         self._decided_at = -math.inf
 

@@ -16,7 +16,7 @@ from monitor.events import INTERACTIONS, Event, Impression, Rejected, decode
 from monitor.metrics import Bools, Floats, Measure, MetricError, Need, parse
 from monitor.stream import intake
 from monitor.stream.deciding import MAX_BATCH
-from monitor.stream.impressions import Impressions
+from monitor.stream.impressions import Impressions, one_after_the_other
 from monitor.stream.join import KINDS, Task
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Column, Plan, Stage
@@ -118,6 +118,7 @@ class _Recording:
         self._plan = Plan((stage,), math.inf, positions=0, keeps_embeddings="embeddings" in uses)
         self._task = Task(self._plan)
         self._shown = intake.Shown(keep_embeddings=self._plan.keeps_embeddings)
+        self._impressions: list[Impressions] = []
         self.session_of: dict[int, str | int] = {}
         self.fates: Counter[tuple[str, str]] = Counter()
         self.rejected: Counter[str] = Counter()
@@ -136,7 +137,7 @@ class _Recording:
 
     def decide(self, stage: Stage) -> tuple[Impressions, Floats, Bools]:
         """All time has passed: the impressions, the values of each, and whether anything was clicked."""
-        shown = self._shown.take()[0].in_order()
+        shown = one_after_the_other([*self._impressions, self._shown.take()[0]]).in_order()
         values = np.empty((len(shown), len(stage.columns)))
         clicked = np.zeros(len(shown), dtype=np.bool_)
         nothing_judged = JudgmentTable("mean", 0)
@@ -160,6 +161,8 @@ class _Recording:
             self.fates["impression", fate] += 1
             return
         self._shown.add(event, impression, 0)
+        if len(self._shown) == MAX_BATCH:
+            self._impressions.append(self._shown.take()[0])
         self.session_of[impression] = event.session_id or impression
 
 

@@ -54,7 +54,7 @@ class Arrival:
         """
         progress, books, task, shown = self._progress, self._books, self._progress.task, self._shown
         were_late, others, lateness = self._part.were_late, self._others, progress.watermark.lateness
-        watermark, newest = self._watermark, self.newest
+        watermark, newest, decided = self._watermark, self.newest, progress.decided_until
         for record in records:
             event = event_of(record, now)
             if isinstance(event, Impression):
@@ -68,9 +68,10 @@ class Arrival:
                 if fate := intake.interact(event, task, watermark):
                     books.fates[intake.kind_of(event), fate] += 1
             elif isinstance(event, Judgment) and table is not None:
-                if event.ts < watermark and progress.decided_until < watermark:
+                if event.ts < watermark and decided < watermark:
                     self._hold()
                     decide(watermark)
+                    decided = watermark
                 books.fates["judgment", intake.judge(event, table)] += 1
                 self._part.saw_judgment(record.offset)
             else:
@@ -97,7 +98,11 @@ class Arrival:
 
 def event_of(record: Record, now: float) -> Event | Rejected:
     """What a record says; `now` is the clock, where the record does not tell when it reached Kafka."""
-    stamp = record.timestamp
-    arrived = stamp / 1000 if stamp and stamp > 0 else now
-    value = record.value
+    value, arrived = record.value, arrived_at(record, now)
     return decode_tombstone(record.key, arrived) if value is None else decode(value, arrived)
+
+
+def arrived_at(record: Record, now: float) -> float:
+    """When a record reached Kafka, or the clock where it does not tell."""
+    stamp = record.timestamp
+    return stamp / 1000 if stamp is not None and stamp > 0 else now

@@ -8,6 +8,9 @@ from monitor.config import LimitsConfig
 from monitor.stream.join import Interaction, Stages
 from monitor.stream.progress import TaskProgress
 
+SLACK = 0.01
+"""Of a limit: what is evicted beyond it."""
+
 
 class Eviction(NamedTuple):
     """What a task decides early: interactions that wait, and impressions by the stages they had left."""
@@ -28,12 +31,21 @@ def is_over(tasks: Mapping[int, TaskProgress], limits: LimitsConfig) -> bool:
 
 def evictions(tasks: Mapping[int, TaskProgress], limits: LimitsConfig) -> Iterator[Eviction]:
     """What has to go until the bounds hold; each is to be decided before the next is asked for."""
-    if (over := sum(p.task.pending for p in tasks.values()) - limits.pending) > 0:
+    if over := _over(sum(p.task.pending for p in tasks.values()), limits.pending):
         yield from _pending(tasks, over)
-    if (over := sum(p.task.open for p in tasks.values()) - limits.open) > 0:
+    if over := _over(sum(p.task.open for p in tasks.values()), limits.open):
         ages = sorted((ts, number) for number, p in tasks.items() for ts in p.task.oldest(over))
         for number, count in Counter(number for _, number in ages[:over]).items():
             yield Eviction(tasks[number], [], tasks[number].task.evict(count))
+
+
+def _over(held: int, limit: int) -> int:
+    """How many have to go. Some more than are over, or it would begin again with every record.
+
+    >>> _over(5, 5), _over(6, 5), _over(1_000_001, 1_000_000)
+    (0, 1, 10001)
+    """
+    return held - limit + int(limit * SLACK) if held > limit else 0
 
 
 def _pending(tasks: Mapping[int, TaskProgress], over: int) -> Iterator[Eviction]:

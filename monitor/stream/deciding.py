@@ -9,7 +9,7 @@ import numpy as np
 from monitor.config import LimitsConfig
 from monitor.durations import in_words
 from monitor.stream.books import Books
-from monitor.stream.bounds import evictions, is_over
+from monitor.stream.bounds import evictions
 from monitor.stream.cells import Cells
 from monitor.stream.impressions import Impressions
 from monitor.stream.join import KINDS, Interaction
@@ -49,10 +49,6 @@ class Decisions:
         for number, impressions in progress.task.due(watermark):
             self._decide(progress, number, impressions, "settled", now)
         self._end_interactions(progress, progress.task.expire(watermark), "unmatched")
-
-    def over_bounds(self, tasks: Mapping[int, TaskProgress]) -> bool:
-        """Whether more is held than may be."""
-        return is_over(tasks, self._limits)
 
     def keep_bounds(self, tasks: Mapping[int, TaskProgress], now: float) -> None:
         """Decide early what is over a bound."""

@@ -9,8 +9,9 @@ from operator import attrgetter
 from monitor.config import Config
 from monitor.events import Judgment, Reason, Rejected
 from monitor.stream import checkpoint, intake
-from monitor.stream.arriving import Arrival, event_of
+from monitor.stream.arriving import Arrival, arrived_at, event_of
 from monitor.stream.books import Books
+from monitor.stream.bounds import is_over
 from monitor.stream.cuts import Cuts, Parts
 from monitor.stream.deciding import Decisions
 from monitor.stream.intake import Shown
@@ -49,11 +50,16 @@ class Engine:
         """Where that goes which was counted before a restart."""
         self.cuts = Cuts(self._new_tally)
         self._decisions = Decisions(self.plan, config.limits, self._table, self._windows, self._uncounted)
+        self._now = -math.inf
+        """The clock when anything last came."""
+        self._is_decided = True
+        """Whether nothing came since what is due was decided."""
 
     # What the source tells.
 
     def assign(self, starts: Mapping[TopicPartition, Start], now: float) -> None:
         """Take the whole new assignment: keep the tasks that go on, begin the new ones, drop the rest."""
+        self._decide_due()
         by_task: dict[int, dict[TopicPartition, Start]] = {}
         for partition, start in starts.items():
             by_task.setdefault(partition[1], {})[partition] = start
@@ -71,7 +77,8 @@ class Engine:
         self._windows.resume(min((p.counted.until for p in self._tasks.values()), default=-math.inf))
 
     def ingest(self, chunk: Chunk, now: float) -> None:
-        """Take records in, in the order of their partition."""
+        """Take records in, in the order of their partition; what is due by then is decided by `advance`."""
+        self._now, self._is_decided = now, False
         if self._roles[chunk.topic] is Role.JUDGMENTS:
             self._ingest_judgments(chunk, now)
             return
@@ -91,10 +98,13 @@ class Engine:
             if progress and partition in progress.partitions:
                 part = progress.partitions[partition]
                 part.clock.idle(until)
+                progress.watermark.advance()
+                self._is_decided = False
                 self._cover(part, math.inf)
 
     def advance(self, now: float) -> None:
         """Decide everything whose deadline has passed."""
+        self._now, self._is_decided = now, True
         for progress in self._tasks.values():
             progress.watermark.advance()
         passed = lowest(p.watermark for p in self._tasks.values())
@@ -120,6 +130,7 @@ class Engine:
 
     def checkpoints(self) -> dict[TopicPartition, tuple[int, str]]:
         """For each partition the oldest offset still needed, and how far its task was counted."""
+        self._decide_due()
         return {
             partition: commit
             for progress in self._tasks.values()
@@ -247,6 +258,7 @@ class Engine:
         self._windows.forget(progress.number)
 
     def _take(self) -> Parts:
+        self._decide_due()
         judged, self._judging = self._judging, self._new_tally()
         parts: Parts = {None: Part(judged)}
         for number, progress in self._tasks.items():
@@ -289,8 +301,8 @@ class Engine:
         part.position = chunk.records[-1].offset + 1
         if arrival.newest > -math.inf:
             part.chunks.append((first.offset, arrival.newest))
-        self._cover(part, first.timestamp / 1000 if first.timestamp > 0 else now)
-        if self._table.is_full or self._decisions.over_bounds(self._tasks):
+        self._cover(part, arrived_at(first, now))
+        if self._table.is_full or is_over(self._tasks, self._config.limits):
             # What has passed goes first: it is no longer there to be decided early.
             self.advance(now)
             self._judging.books.judgments_evicted += self._table.evict()
@@ -317,6 +329,15 @@ class Engine:
                 self._decisions.advance(each, passed, now)
         else:
             self._decisions.advance(progress, watermark, now)
+
+    def _decide_due(self) -> None:
+        """Decide what is due, before anything tells how far was counted.
+
+        What ended when it came is counted up to P, and what ended with time up to S: were S behind, a record
+        that is read again in another order could end both ways.
+        """
+        if not self._is_decided:
+            self.advance(self._now)
 
     # Small things.
 

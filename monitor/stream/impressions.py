@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from monitor.metrics import Bools, Floats, Ints
 
 Objects = NDArray[np.object_]
+NO_KEY = -1
+"""What no key is: hash() never gives it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -37,7 +39,7 @@ class Impressions:
         return len(self.ids)
 
     def __getitem__(self, rows: slice | Ints | Bools) -> "Impressions":
-        """Some of the rows; of a slice nothing is copied."""
+        """Some of the rows; of a slice no number is copied."""
         lengths = self.lengths[rows]
         if isinstance(rows, slice):
             before = self.lengths[: rows.start].sum() if rows.start else 0
@@ -53,8 +55,9 @@ class Impressions:
             lengths=lengths,
             keys=keys,
             was_judged=self.was_judged[rows],
-            shown=None if self.shown is None else self.shown[rows],
-            embeddings=None if self.embeddings is None else self.embeddings[rows],
+            # Copied, for a view would keep the objects of all rows.
+            shown=None if self.shown is None else self.shown[rows].copy(),
+            embeddings=None if self.embeddings is None else self.embeddings[rows].copy(),
         )
 
     def in_order(self) -> "Impressions":
@@ -63,17 +66,11 @@ class Impressions:
             return self
         return self[np.argsort(self.ts, kind="stable")]
 
-    def ranking(self, row: int) -> Ints:
-        """The keys of one row."""
-        first = int(self.lengths[:row].sum())
-        keys: Ints = self.keys[first : first + int(self.lengths[row])]
-        return keys
-
-    def rankings(self, depth: int, padding: int) -> Ints:
-        """The first `depth` keys of each row as the rows of a matrix, padded on the right."""
+    def rankings(self, depth: int) -> Ints:
+        """The first `depth` keys of each row as the rows of a matrix, NO_KEY behind a shorter one."""
         if (self.lengths == depth).all():
             return self.keys.reshape(len(self), depth)
-        matrix = np.full((len(self), depth), padding, dtype=np.int64)
+        matrix = np.full((len(self), depth), NO_KEY, dtype=np.int64)
         shown = np.minimum(self.lengths, depth)
         matrix[np.arange(depth) < shown[:, np.newaxis]] = self.first_keys(shown)
         return matrix

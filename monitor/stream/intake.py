@@ -11,14 +11,12 @@ import numpy as np
 from monitor.events import Click, Dwell, Impression, Judgment, Outcome, Ranked
 from monitor.metrics import Ints
 from monitor.metrics.batch import lengths_of
-from monitor.stream.impressions import Impressions, Objects
+from monitor.stream.impressions import NO_KEY, Impressions, Objects
 from monitor.stream.join import CLICK, DWELL, OUTCOME, Interaction, Payload, Task
 from monitor.stream.judgments import NO_TARGET, JudgmentTable
 
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
 NOT_TOLD: Payload = (math.nan, math.nan)
-NO_HASH = -1
-"""What hash() never gives."""
 
 
 class Shown:
@@ -56,8 +54,8 @@ class Shown:
             embeddings=self._embeddings(),
         )
         self._events, self._ids, self._label_sets = [], [], []
-        by_key = np.sort(impressions.rankings(int(lengths.max(initial=0)), NO_HASH), axis=1)
-        twice = ((by_key[:, 1:] == by_key[:, :-1]) & (by_key[:, 1:] != NO_HASH)).any(axis=1)
+        by_key = np.sort(impressions.rankings(int(lengths.max(initial=0))), axis=1)
+        twice = ((by_key[:, 1:] == by_key[:, :-1]) & (by_key[:, 1:] != NO_KEY)).any(axis=1)
         if twice.any():
             return _without_repeats(impressions, twice.nonzero()[0].tolist())
         return impressions, 0
@@ -85,17 +83,20 @@ def _objects(values: Mapping[int, Any], size: int) -> Objects:
 
 def _without_repeats(impressions: Impressions, rows: Sequence[int]) -> tuple[Impressions, int]:
     """In these rows a key stands more than once: it counts at its first rank, and ranks close up."""
-    shown = _objects({row: impressions.ranking(row) for row in rows}, len(impressions))
+    sent: dict[int, Ints] = {}
     lengths, keep = impressions.lengths.copy(), np.ones(len(impressions.keys), dtype=bool)
     embeddings = impressions.embeddings
     begins = np.cumsum(lengths) - lengths
     for row in rows:
-        sent = shown[row]
-        _, first = np.unique(sent, return_index=True)
-        keep[begins[row] : begins[row] + len(sent)] = np.isin(np.arange(len(sent)), first)
+        within = slice(begins[row], begins[row] + lengths[row])
+        # Copied, for a view would keep the keys of all rows.
+        sent[row] = impressions.keys[within].copy()
+        _, first = np.unique(sent[row], return_index=True)
+        keep[within] = np.isin(np.arange(lengths[row]), first)
         lengths[row] = len(first)
         if embeddings is not None and embeddings[row] is not None:
             embeddings[row] = embeddings[row][np.sort(first)]
+    shown = _objects(sent, len(impressions))
     return (
         replace(impressions, lengths=lengths, keys=impressions.keys[keep], shown=shown),
         int(np.count_nonzero(~keep)),

@@ -1,6 +1,7 @@
 """Joining: impressions held until their last deadline, and interactions that meet them, in any order."""
 
 from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
 from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
@@ -59,6 +60,8 @@ class Task:
         self._waiting: dict[int, Known] = {}
         self._waiting_by_second: dict[int, list[tuple[float, int, Interaction]]] = {}
         """Those that wait by their ts, and those that have waited."""
+        self._seconds: list[int] = []
+        """The seconds of those, as a heap."""
         self.open = 0
         """Impressions that are not settled."""
         self.pending = 0
@@ -108,7 +111,7 @@ class Task:
         else:
             known = self._waiting.setdefault(impression, {})
             if interaction not in known:
-                self._waiting_by_second.setdefault(int(ts), []).append((ts, impression, interaction))
+                self._wait((ts, impression, interaction))
         before = len(known)
         known.setdefault(interaction, payload)
         if len(known) == before:
@@ -174,10 +177,13 @@ class Task:
                 break
             chosen.append((ts, impression))
             interactions -= count
-        times, ids = np.array([ts for ts, _ in chosen]), np.array([i for _, i in chosen], dtype=np.int64)
+        ids, places = np.array([i for _, i in chosen], dtype=np.int64), set(chosen)
 
         def choose(block: Impressions) -> Bools:
-            return np.isin(block.ids, ids) & np.isin(block.ts, times)
+            found = np.isin(block.ids, ids)
+            for row in np.flatnonzero(found).tolist():
+                found[row] = (block.ts[row], block.ids[row]) in places
+            return found
 
         yield from self._decide_early([waiting.pull(choose) for waiting in self._oldest_first()])
 
@@ -202,29 +208,34 @@ class Task:
                 if self._held.get(impression) == ts:
                     del self._held[impression]
 
+    def _wait(self, *entries: tuple[float, int, Interaction]) -> None:
+        for entry in entries:
+            second = int(entry[0])
+            if second not in self._waiting_by_second:
+                self._waiting_by_second[second] = []
+                heappush(self._seconds, second)
+            self._waiting_by_second[second].append(entry)
+
     def expire(self, watermark: float) -> list[Interaction]:
         """The interactions whose impression can no longer come."""
+        attribution = self._attribution
         expired: list[Interaction] = []
-        passed = watermark - self._attribution
-        for second in sorted(second for second in self._waiting_by_second if second < passed):
-            entries = self._waiting_by_second.pop(second)
-            if rest := [entry for entry in entries if entry[0] + self._attribution >= watermark]:
-                self._waiting_by_second[second] = rest
-            expired += self._give_up(entry for entry in entries if entry[0] + self._attribution < watermark)
+        rest: list[tuple[float, int, Interaction]] = []
+        while self._seconds and self._seconds[0] + attribution < watermark:
+            entries = self._waiting_by_second.pop(heappop(self._seconds))
+            rest += [entry for entry in entries if entry[0] + attribution >= watermark]
+            expired += self._give_up(entry for entry in entries if entry[0] + attribution < watermark)
+        self._wait(*rest)
         return expired
 
     def evict_waiting(self, number_of: int) -> list[Interaction]:
         """Give up the oldest interactions that wait; fewer than asked for if there are not so many."""
         evicted: list[Interaction] = []
-        for second in sorted(self._waiting_by_second):
-            if len(evicted) >= number_of:
-                break
-            entries = sorted(self._waiting_by_second.pop(second))
-            while entries and len(evicted) < number_of:
-                evicted += self._give_up(entries[:1])
-                entries = entries[1:]
-            if entries:
-                self._waiting_by_second[second] = entries
+        while self._seconds and len(evicted) < number_of:
+            entries = sorted(self._waiting_by_second.pop(heappop(self._seconds)))
+            taken = number_of - len(evicted)
+            evicted += self._give_up(entries[:taken])
+            self._wait(*entries[taken:])
         return evicted
 
     def _give_up(self, entries: Iterable[tuple[float, int, Interaction]]) -> list[Interaction]:

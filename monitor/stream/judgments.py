@@ -184,7 +184,7 @@ def _still_needed(rows: Rows, horizon: float) -> Rows:
     for i in range(len(rows) - 1, -1, -1):
         key, assessor, _, ts, grade = rows[i].item()
         replaced = hidden_from.get((key, assessor), math.inf)
-        keep[i] = ts < replaced and replaced > horizon
+        keep[i] = ts < replaced and (replaced > horizon or replaced == math.inf)
         hidden_from[key, assessor] = min(replaced, ts)
         if math.isnan(grade) and ts <= horizon:
             keep[i] = False

@@ -53,11 +53,11 @@ class Arrivals:
 
     def take(self, number_of: int) -> list[Impressions]:
         """Take out the oldest, in order."""
-        if not number_of or not self._blocks:
+        if not (oldest := self.oldest(number_of)):
             return []
-        [everything] = self.passed(np.inf)
-        self.put(everything[number_of:])
-        return [everything[:number_of]]
+        [found] = self.passed(np.nextafter(oldest[-1], np.inf))
+        self.put(found[number_of:])
+        return [found[:number_of]]
 
     def pull(self, choose: Choose) -> list[Impressions]:
         """Take out those that were chosen, in order."""

@@ -17,15 +17,15 @@ class Role(StrEnum):
 
 
 class Record(Protocol):
-    """One record as it came; aiokafka's ConsumerRecord is one without any conversion."""
+    """One record as it came; what aiokafka decodes is one without any conversion."""
 
     @property
     def value(self) -> bytes | None: ...
     @property
     def key(self) -> bytes | None: ...
     @property
-    def timestamp(self) -> int:
-        """Milliseconds since the epoch; zero or less where it is unknown."""
+    def timestamp(self) -> int | None:
+        """Milliseconds since the epoch; None, or zero or less, where it is unknown."""
         ...
 
     @property

@@ -9,15 +9,15 @@ import numpy as np
 
 from monitor.events import MAX_RANKED
 from monitor.metrics import Batch, Bools, Floats, Floats32, Ints, Measure, Need
-from monitor.stream.impressions import Impressions
+from monitor.stream.impressions import NO_KEY, Impressions
 from monitor.stream.join import CLICK, KINDS, OUTCOME, Interactions, side_by_side
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.lookup import Judged
 from monitor.stream.plan import Stage
 
 NOTHING_DONE = side_by_side([], [])
-NO_KEY = -1
-"""What no key's hash is."""
+MAX_PLACED = 4096
+"""Interactions that are placed at once: bounds the matrix of the rankings that they mean."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,10 @@ def _click_batch(scored: Scored, done: Interactions) -> Batch:
     """Place the interactions on the ranks they mean, and note the fate of each."""
     impressions = scored.impressions
     shape = (len(impressions), int(impressions.lengths.max(initial=0)))
-    ended, placed = done.kinds == OUTCOME, _ranks(impressions, done)
+    ended, placed = done.kinds == OUTCOME, np.empty(len(done.rows), dtype=np.int64)
+    for i in range(0, len(placed), MAX_PLACED):
+        part = slice(i, i + MAX_PLACED)
+        placed[part] = _ranks(impressions, done, part)
     joined = ended | (placed >= 0)
     for kind, name in enumerate(KINDS):
         of_kind = done.kinds == kind
@@ -94,19 +97,19 @@ def _click_batch(scored: Scored, done: Interactions) -> Batch:
     return Batch(lengths=impressions.lengths, clicks=clicks, dwell=dwell, outcome=outcome, scroll=scroll)
 
 
-def _ranks(impressions: Impressions, done: Interactions) -> Ints:
-    """The 0-based rank that each interaction means; -1 if it is not among the ranked."""
-    rows, meant = done.rows, done.references.copy()
-    asked = impressions[rows]
-    ranked = asked.rankings(int(asked.lengths.max(initial=0)), NO_KEY)
+def _ranks(impressions: Impressions, done: Interactions, part: slice) -> Ints:
+    """The 0-based rank that each of some interactions means; -1 if it is not among the ranked."""
+    references, meant = done.references[part], done.references[part].copy()
+    asked = impressions[done.rows[part]]
+    ranked = asked.rankings(int(asked.lengths.max(initial=0)))
     # A position means the key that stood there.
-    positions = done.are_positions.nonzero()[0]
+    positions = done.are_positions[part].nonzero()[0]
     there = meant[positions] <= asked.lengths[positions]
     meant[positions[~there]] = NO_KEY
     meant[positions[there]] = ranked[positions[there], meant[positions[there]] - 1]
     if asked.shown is not None:
         for i in positions.tolist():
-            shown, position = asked.shown[i], int(done.references[i])
+            shown, position = asked.shown[i], int(references[i])
             if shown is not None:
                 meant[i] = shown[position - 1] if position <= len(shown) else NO_KEY
     found = (ranked == meant[:, np.newaxis]) & (ranked != NO_KEY)

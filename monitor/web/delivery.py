@@ -34,9 +34,8 @@ class Connection:
         """Whether the peer is there as far as anybody can know: it has neither closed nor reset."""
         return self._ended_well is None and not self._transport.is_closing() and self._is_established()
 
-    async def arrived(self, seconds: float) -> bool:
+    async def arrived(self, deadline: float) -> bool:
         """Wait until the peer has received all that was written; False if it went away or takes too long."""
-        deadline = time.monotonic() + seconds
         while self._ended_well is None and time.monotonic() < deadline:
             # In this order: a reset empties the queue, and then the connection is no longer established.
             if not self._unacknowledged() and self.lasts:
@@ -79,22 +78,22 @@ class WatchedProtocol(H11Protocol):
         super().connection_lost(exc)
 
 
-def is_there(scope: Scope) -> bool:
+def is_there(scope: Scope, deadline: float) -> bool:
     """Whether whoever made a request still waits for the answer, as far as anybody can know."""
     connection = scope.get("state", {}).get("connection")
-    return connection is None or connection.lasts
+    return time.monotonic() < deadline and (connection is None or connection.lasts)
 
 
-async def send_whole(response: Response, scope: Scope, send: Send, seconds: float) -> bool:
-    """Send an answer; whether all of it has arrived within so many seconds."""
+async def send_whole(response: Response, scope: Scope, send: Send, deadline: float) -> bool:
+    """Send an answer; whether all of it has arrived by a time of the monotonic clock."""
     connection = scope.get("state", {}).get("connection")
     # Who has given up before the answer cannot be told, afterwards, from who has read it and gone.
-    was_there = is_there(scope)
+    was_there = is_there(scope, deadline)
     await send(
         {"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers}
     )
     # The end is held back, since uvicorn may close the connection after it.
     await send({"type": "http.response.body", "body": response.body, "more_body": True})
-    arrived = was_there and (connection is None or await connection.arrived(seconds))
+    arrived = was_there and (connection is None or await connection.arrived(deadline))
     await send({"type": "http.response.body", "body": b"", "more_body": False})
     return arrived

@@ -12,6 +12,8 @@ from tests.support.tcp_proxy import Proxy
 OUTAGES = (5, 30, 120) if FULL else (5,)
 LONG = 8.0
 """More than it takes until silence would count as idleness and every deadline would pass."""
+SOON_IDLE = {"idle_seconds": 4.0}
+"""More than the producer takes to come back after an outage, less than the outages last."""
 
 
 def port(broker: Broker) -> int:
@@ -36,7 +38,7 @@ async def behind_a_proxy(
     scene: Scene, **settings: float
 ) -> tuple[Proxy, Replica, Callable[[], Awaitable[None]]]:
     """A daemon that reaches the broker through a proxy, while events go there directly; and how to end it."""
-    traffic = await scene.traffic(settings=settings)
+    traffic = await scene.traffic(settings={**SOON_IDLE, **settings})
     proxy = await scene.proxy(port(scene.broker))
     replica = await scene.replica(traffic.config(), session_seconds=10.0, proxy=proxy.port)
     server = await scene.prometheus([replica])
@@ -48,7 +50,7 @@ async def behind_a_proxy(
 @stopping_the_broker
 async def test_a_broker_that_is_stopped_is_waited_for(scene: Scene) -> None:
     broker = await scene.own_broker()
-    traffic = await scene.traffic()
+    traffic = await scene.traffic(settings=SOON_IDLE)
     replica = await scene.replica(traffic.config(), session_seconds=10.0)
     server = await scene.prometheus([replica])
     for seconds in OUTAGES:
@@ -67,7 +69,7 @@ async def test_a_broker_that_is_stopped_is_waited_for(scene: Scene) -> None:
 @stopping_the_broker
 async def test_a_broker_that_is_killed_and_started_again_is_waited_for(scene: Scene) -> None:
     broker = await scene.own_broker()
-    traffic = await scene.traffic()
+    traffic = await scene.traffic(settings=SOON_IDLE)
     replica = await scene.replica(traffic.config(), session_seconds=10.0)
     server = await scene.prometheus([replica])
     await scene.warm(traffic, replica)
@@ -85,7 +87,7 @@ async def test_a_broker_that_is_killed_and_started_again_is_waited_for(scene: Sc
 @stopping_the_broker
 async def test_sigterm_while_the_broker_is_away_ends_it_and_the_next_one_goes_on(scene: Scene) -> None:
     broker = await scene.own_broker()
-    traffic = await scene.traffic()
+    traffic = await scene.traffic(settings=SOON_IDLE)
     replica = await scene.replica(traffic.config(), session_seconds=3.0)
     server = await scene.prometheus([replica])
     await scene.warm(traffic, replica)

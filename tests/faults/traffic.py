@@ -20,8 +20,8 @@ from tests.support.kafka import Broker
 SETTINGS: Mapping[str, Any] = {
     "attribution_seconds": ATTRIBUTION,
     "lateness_seconds": LATENESS,
-    # More than the producer takes to come back after an outage, less than the outages last.
-    "idle_seconds": 4,
+    # Longer than this process can be kept waiting for the processor: what it sent then would be late.
+    "idle_seconds": 30,
     "windows": [5],
     "windows_kept": 100,
     "labels": ["variant"],

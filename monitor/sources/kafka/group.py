@@ -15,7 +15,7 @@ from monitor.sources.kafka import internals
 from monitor.sources.kafka.beginnings import Beginning, Beginnings, find
 from monitor.sources.kafka.client import Settings, refusal
 from monitor.sources.kafka.memory import Memory
-from monitor.sources.kafka.reader import CONSUMING, Fetched, Reader
+from monitor.sources.kafka.reader import CONSUMING, FETCH_WAIT_MS, Fetched, Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
@@ -26,6 +26,9 @@ CONFIRM_SECONDS = 2.0
 SETTLE_SECONDS = 20.0
 RETRY_SECONDS = 0.5
 SMALL_LAG = 1_000
+FETCH_BYTES = 65_536
+"""Little traffic is fetched some times a second, not record by record."""
+BEHIND_WAIT_MS = 10
 
 
 class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # aiokafka is not typed
@@ -40,8 +43,6 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             **settings,
             **CONSUMING,
             group_id=config.group_id,
-            # Little traffic is fetched some times a second, not record by record.
-            fetch_min_bytes=65_536,
             # Equal partition numbers of all topics go to one member; with a second assignor they might not.
             partition_assignment_strategy=(RangePartitionAssignor,),
             session_timeout_ms=45_000,
@@ -156,6 +157,10 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         chunks = super().take(now)
         self._remember()
         if self._settled:
+            if any(self.ledger.lag().values()):
+                internals.hurry(self.consumer, BEHIND_WAIT_MS, min_bytes=1)
+            else:
+                internals.hurry(self.consumer, FETCH_WAIT_MS, FETCH_BYTES)
             self._caught_up = self._caught_up or max(self.ledger.lag().values(), default=0) <= SMALL_LAG
             if not self._given:
                 self.heard_at = now

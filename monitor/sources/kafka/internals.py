@@ -27,7 +27,8 @@ FORCE_SECONDS = 0.3
 def as_decoded(key: bytes) -> bytes:
     """Given as the `key_deserializer` of a consumer: it hands out records as they were decoded.
 
-    They have all that we read. To make a ConsumerRecord of each takes as long as all the rest of the reading.
+    A mark that the class below looks for, and never called. The records have all that we read; to make a
+    ConsumerRecord of each takes as long as all the rest of the reading.
     """
     return key
 
@@ -60,6 +61,15 @@ async def commit_once(
     """
     wanted = {TopicPartition(*place): OffsetAndMetadata(*value) for place, value in offsets.items()}
     await consumer._coordinator._do_commit_offsets(None, wanted)
+
+
+def hurry(consumer: AIOKafkaConsumer, wait_ms: int, min_bytes: int) -> None:
+    """Let the next fetches wait at the broker for no longer, or for less, than this.
+
+    A node has one fetch under way. Where some partitions are at their end, all others wait with it.
+    """
+    consumer._fetcher._fetch_max_wait_ms = wait_ms
+    consumer._fetcher._fetch_min_bytes = min_bytes
 
 
 def refresh_metadata(consumer: AIOKafkaConsumer) -> None:

@@ -1,5 +1,10 @@
 """The engine and event time: idle partitions, stuck ones, several tasks, and windows that wait."""
 
+import random
+
+import pytest
+
+from monitor.stream.checkpoint import decode
 from monitor.stream.records import Role, Start
 from tests.unit.stream.timeline import HOUR, NOW, SPLIT, Timeline, click, impression, judgment, tick
 
@@ -238,3 +243,61 @@ def test_read_from_a_given_time_on_windows_are_whole_from_there_though_a_partiti
         (0, True),
         (60, False),
     ]
+
+
+# When it is decided.
+
+
+def take(line, records, *, lazily):
+    """Hand events over, in polls of up to seven; `lazily` without deciding in between."""
+    for i in range(0, len(records), 7):
+        for topic, event in records[i : i + 7]:
+            if isinstance(event, float):
+                line.engine.idle({(topic, 0): HOUR + event})
+            else:
+                line.add(event, topic=topic)
+        if not lazily:
+            line.engine.advance(NOW)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_when_something_is_decided_does_not_change_what_is_decided(seed):
+    rng = random.Random(seed)
+    records = []
+    for at in sorted(rng.uniform(0, 300) for _ in range(120)):
+        name, key = f"i{rng.randrange(60)}", rng.choice("abc")
+        kind = rng.random()
+        if kind < 0.4:
+            records.append(("shown", impression(name, at + rng.uniform(-8, 0), query=rng.choice("pq"))))
+        elif kind < 0.8:
+            records.append(("done", click(name, at + rng.uniform(-8, 0), key)))
+        elif kind < 0.9:
+            records.append(("grades", judgment(key, at + rng.uniform(-30, 0), 1, query=rng.choice("pq"))))
+        else:
+            records.append((rng.choice(("shown", "done")), at))
+    roles = {**SPLIT, "grades": Role.JUDGMENTS}
+    at_once, later = (Timeline(roles, lateness_seconds=5) for _ in range(2))
+    take(at_once, records, lazily=False)
+    take(later, records, lazily=True)
+    for line in (at_once, later):
+        line.finish()
+        line.assert_books_balance()
+    one, other = at_once.snapshot, later.snapshot
+    assert (one.fates, one.judged) == (other.fates, other.judged)
+    assert one.cells.buckets.tolist() == other.cells.buckets.tolist()
+    assert one.positions_clicked.tolist() == other.positions_clicked.tolist()
+
+
+def test_how_far_was_counted_is_told_when_all_that_is_due_was_decided():
+    """
+    Shown  I(0)     I(50)
+    done            c(50)   c(5) of nobody: unmatched as it comes, so what is due until then must count too
+    """
+    line = Timeline(SPLIT)
+    line.add(impression("i", 0), topic="shown")
+    line.add(impression("j", 50), topic="shown")
+    line.add(click("j", 50), topic="done")
+    line.add(click("gone", 5), topic="done")
+    assert line.fates("click") == {"unmatched": 1}
+    stored = decode(line.engine.checkpoints()[DONE][1])
+    assert (stored.positions["done"], stored.watermark) == (2, HOUR + 50)

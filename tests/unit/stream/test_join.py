@@ -263,3 +263,23 @@ def test_the_oldest_impressions_that_hold_interactions_are_evicted_for_them(task
     evicted = {number: found.ids.tolist() for number, found in task.evict_holding(holding)}
     assert evicted == dict.fromkeys(range(4), [2, 3][:holding])
     assert task.open == 3 - holding
+
+
+def test_only_the_impression_that_holds_interactions_is_evicted_for_them_not_another_of_its_id(task):
+    hold(task, 1, 100.0)
+    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    assert task.admit(1, 205.0, 200.5, late=False) == ""
+    task.hold(impressions((1, 205.0)))
+    hold(task, 2, 205.0)
+    task.interact(2, clicked(206.0), TOLD, FOREVER)
+    evicted = {number: found.ts.tolist() for number, found in task.evict_holding(2)}
+    assert evicted == {number: [100.0, 205.0] for number in range(4)}
+    assert task.open == 1
+
+
+def test_many_that_wait_in_one_second_are_given_up_in_their_order(task):
+    for number in range(5):
+        task.interact(number, clicked(100.0 + number / 10), TOLD, FOREVER)
+    hold(task, 1, 100.0)
+    assert [ts for *_, ts in task.evict_waiting(3)] == [100.0, 100.2, 100.3]
+    assert [ts for *_, ts in task.expire(math.inf)] == [100.4]

@@ -189,6 +189,13 @@ def test_judging_a_query_again_makes_it_the_newest():
     assert grades(table, 10.0) == {A: 1.0, B: 1.0}
 
 
+def test_over_the_bound_the_history_of_a_query_goes_and_what_holds_stays():
+    table = table_of((Q, A, ANN, 10.0, 1.0), (Q, B, ANN, 10.0, 1.0), (Q, A, ANN, 20.0, 2.0), limit=2)
+    assert table.evict() == 0
+    assert (table.size, table.live) == (2, 2)
+    assert grades(table, 30.0) == {A: 2.0, B: 1.0}
+
+
 def test_at_the_bound_nothing_is_forgotten():
     table = table_of((Q, A, ANN, 10.0, 1.0), (Q, B, ANN, 10.0, 1.0), limit=2)
     assert table.evict() == 0

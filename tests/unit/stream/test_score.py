@@ -129,6 +129,18 @@ def test_each_interaction_is_placed_in_the_ranking_of_its_own_impression():
     assert scored.fates == {("click", "joined"): 2, ("click", "unmatched"): 1}
 
 
+def test_many_interactions_are_placed_in_parts(monkeypatch):
+    monkeypatch.setattr("monitor.stream.score.MAX_PLACED", 2)
+    shown = impressions(held(ranked=(A, B, C)), held(ranked=(C, B), shown=np.array([C, C, B])))
+    known = [
+        {(CLICK, key, False, 101.0): TOLD for key in (A, C, D)},
+        {(CLICK, position, True, 101.0): TOLD for position in (1, 2, 3, 4)},
+    ]
+    scored = score(stage_after(10), shown, table_of(), side_by_side([0, 1], known))
+    assert scored.clicks.tolist() == [[True, False, True], [True, True, False]]
+    assert scored.fates == {("click", "joined"): 5, ("click", "unmatched"): 2}
+
+
 def test_a_position_counts_in_the_ranking_as_sent_where_a_key_stood_twice():
     scored, _ = clicks(click_on(4, position=True), shown=np.array([A, B, A, C]))
     assert scored.clicks.tolist() == [[False, False, True]]

@@ -114,6 +114,18 @@ class Timeline:
         timestamp: float | None = None,
     ) -> None:
         """What one poll brings from one partition, and what is due then."""
+        self.add(*events, topic=topic, partition=partition, now=now, timestamp=timestamp)
+        self.engine.advance(now)
+
+    def add(
+        self,
+        *events: Event | bytes,
+        topic: str | None = None,
+        partition: int = 0,
+        now: float = NOW,
+        timestamp: float | None = None,
+    ) -> None:
+        """The same, and what is due waits."""
         topic = topic or next(iter(self.roles))
         records = []
         for event in events:
@@ -124,7 +136,6 @@ class Timeline:
             records.append(record)
             self.log.append(Arrival(topic, partition, record))
         self.engine.ingest(Chunk(topic, partition, records), now)
-        self.engine.advance(now)
 
     def tombstone(self, key: bytes, at: float) -> None:
         """A record without a value, in the first topic."""
