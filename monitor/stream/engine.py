@@ -272,8 +272,6 @@ class Engine:
             yield progress.tally
 
     def _ingest_judgments(self, chunk: Chunk, now: float) -> None:
-        # What has passed is decided without them.
-        self.advance(now)
         books = self._judging.books
         books.records[chunk.topic] += len(chunk.records)
         for record in chunk.records:

@@ -88,6 +88,8 @@ class Run:
             came = list(group)
             if chunk := [self._record(sent) for sent in came if isinstance(sent, Sent)]:
                 self.engine.ingest(Chunk(topic, partition, chunk), self.settings.clock)
+                # The reference decides what has passed before the next record is looked at.
+                self.engine.advance(self.settings.clock)
             for pause in came:
                 if isinstance(pause, Idle):
                     self.engine.idle({(topic, partition): pause.now})

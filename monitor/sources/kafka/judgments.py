@@ -15,6 +15,9 @@ from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, TopicPartition
 
 
+AFTER_OUTAGE_SECONDS = 1.0
+
+
 class JudgmentsReader(Reader):
     """Reads without a group; a new client goes on where the one before was, for the table is still there."""
 
@@ -27,6 +30,7 @@ class JudgmentsReader(Reader):
     ) -> None:
         super().__init__(AIOKafkaConsumer(**settings, **CONSUMING), notices)
         self._topics = topics
+        self._waits_until = 0.0
         self._reached = reached
 
     async def start(self, partitions: Collection[TopicPartition]) -> None:
@@ -40,8 +44,13 @@ class JudgmentsReader(Reader):
         return sum(self.ledger.lag().values())
 
     def comes_first(self, now: float) -> bool:
-        """Whether events have to wait: judgments are left, or it is not known whether there are."""
-        return self.behind > 0 or self.is_silent(now)
+        """Whether events have to wait: judgments are left, or it is not known whether there are.
+
+        Right after an outage too: then all is sent at once, and event time leaps over what it waits for else.
+        """
+        if self.is_silent(now):
+            self._waits_until = now + AFTER_OUTAGE_SECONDS
+        return self.behind > 0 or now < self._waits_until
 
     def take(self, now: float) -> list[Chunk]:
         chunks = super().take(now)

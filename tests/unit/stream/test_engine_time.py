@@ -272,7 +272,7 @@ def test_when_something_is_decided_does_not_change_what_is_decided(seed):
         elif kind < 0.8:
             records.append(("done", click(name, at + rng.uniform(-8, 0), key)))
         elif kind < 0.9:
-            records.append(("grades", judgment(key, at + rng.uniform(-30, 0), 1, query=rng.choice("pq"))))
+            records.append(("grades", judgment(key, at, 1, query=rng.choice("pq"))))
         else:
             records.append((rng.choice(("shown", "done")), at))
     roles = {**SPLIT, "grades": Role.JUDGMENTS}
