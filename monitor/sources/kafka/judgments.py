@@ -14,7 +14,6 @@ from monitor.sources.kafka.reader import CONSUMING, RETRY_SECONDS, Fetched, Read
 from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, TopicPartition
 
-
 AFTER_OUTAGE_SECONDS = 1.0
 
 
