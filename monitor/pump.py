@@ -7,7 +7,8 @@ import time
 from monitor.sources.base import Poll
 from monitor.stream.engine import Engine
 
-DECIDE_RECORDS = 10_000
+DECIDE_RECORDS, WORTH_DECIDING = 10_000, 1_000
+"""Records after which what is due is decided, and how many are enough when nothing is left to read."""
 SHARE_OF_LATENESS = 1 / 20
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.2, 3.0
 
@@ -37,9 +38,13 @@ class Pump:
         engine.idle(poll.idle)
         if poll.finished:
             engine.finish(poll.now)
-        elif self._records >= DECIDE_RECORDS or time.monotonic() - self._decided_at >= self._decide_seconds:
+        elif self._is_time(len(poll.chunks)):
             engine.advance(poll.now)
             self._records, self._decided_at = 0, time.monotonic()
+
+    def _is_time(self, chunks: int) -> bool:
+        waits_for = DECIDE_RECORDS if chunks else WORTH_DECIDING
+        return self._records >= waits_for or time.monotonic() - self._decided_at >= self._decide_seconds
 
 
 def ease_garbage_collection() -> None:

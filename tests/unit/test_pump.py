@@ -71,6 +71,19 @@ def test_or_when_many_records_have_come(clock: Clock, monkeypatch: pytest.Monkey
     assert scene.settled == 1
 
 
+def test_fewer_records_are_enough_when_there_is_nothing_more_to_read(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert clock
+    monkeypatch.setattr(module, "WORTH_DECIDING", 2)
+    scene = Scene()
+    scene.feed(tick(1))
+    scene.feed(impression("i", 2), tick(500))
+    assert scene.settled == 0
+    scene.feed()
+    assert scene.settled == 1
+
+
 @pytest.mark.parametrize(("lateness", "seconds"), [(0.0, 0.2), (20.0, 1.0), (60.0, 3.0), (3600.0, 3.0)])
 def test_it_waits_for_a_little_of_what_is_waited_for_late_events_anyway(
     clock: Clock, lateness: float, seconds: float
