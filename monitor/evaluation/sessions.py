@@ -17,7 +17,8 @@ from monitor.metrics import Bools, Floats, Measure, MetricError, Need, parse
 from monitor.stream import intake
 from monitor.stream.deciding import MAX_BATCH
 from monitor.stream.impressions import Impressions, one_after_the_other
-from monitor.stream.join import KINDS, Task
+from monitor.stream.interactions import KINDS
+from monitor.stream.join import Task
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Column, Plan, Stage
 from monitor.stream.score import score

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from monitor.config import LimitsConfig
-from monitor.stream.join import Interaction, Stages
+from monitor.stream.interactions import Interaction
+from monitor.stream.join import Stages
 from monitor.stream.progress import TaskProgress
 
 SLACK = 0.01

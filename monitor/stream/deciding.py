@@ -12,7 +12,7 @@ from monitor.stream.books import Books
 from monitor.stream.bounds import evictions
 from monitor.stream.cells import Cells
 from monitor.stream.impressions import Impressions
-from monitor.stream.join import KINDS, Interaction
+from monitor.stream.interactions import KINDS, Interaction
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Plan, Stage
 from monitor.stream.progress import TaskProgress

@@ -12,7 +12,8 @@ from monitor.events import Click, Dwell, Impression, Judgment, Outcome, Ranked
 from monitor.metrics import Ints
 from monitor.metrics.batch import lengths_of
 from monitor.stream.impressions import NO_KEY, Impressions, Objects
-from monitor.stream.join import CLICK, DWELL, OUTCOME, Interaction, Payload, Task
+from monitor.stream.interactions import CLICK, DWELL, OUTCOME, Interaction, Payload
+from monitor.stream.join import Task
 from monitor.stream.judgments import NO_TARGET, JudgmentTable
 
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}

@@ -1,41 +1,19 @@
 """Joining: impressions held until their last deadline, and interactions that meet them, in any order."""
 
 from collections.abc import Iterable, Iterator
-from heapq import heappop, heappush
-from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple
 
 import numpy as np
 
-from monitor.metrics import Bools, Floats, Ints
+from monitor.metrics import Bools
 from monitor.stream.impressions import Impressions, one_after_the_other
+from monitor.stream.interactions import Interaction, Interactions, Known, Payload, side_by_side
 from monitor.stream.plan import Plan
 from monitor.stream.queues import Arrivals, Queue
+from monitor.stream.waiting import Waiting
 
-CLICK, DWELL, OUTCOME = range(3)
-KINDS = ("click", "dwell", "outcome")
-
-Interaction = tuple[int, int, bool, float]
-"""Kind, key's hash or position, whether it is a position, and ts: two that agree in all are one."""
-Payload = tuple[float, float]
-"""Dwell seconds and nothing; of an outcome, success (1, 0) and scroll position. NaN where not told."""
-Known = dict[Interaction, Payload]
 Stages = Iterator[tuple[int, Impressions]]
 """Stages with the impressions that are decided there; each is to be decided before the next is asked for."""
-
-
-class Interactions(NamedTuple):
-    """Interactions side by side, each with the row of the impression that it belongs to."""
-
-    rows: Ints
-    kinds: Ints
-    references: Ints
-    """The key's hash, or the position."""
-    are_positions: Bools
-    ts: Floats
-    payloads: Floats
-    """(n, 2): see Payload."""
 
 
 class Task:
@@ -57,11 +35,7 @@ class Task:
         """The interactions of held impressions, by id, until clicks are decided."""
         self._left: dict[tuple[int, float], Known] = {}
         """The same for impressions whose id means another one by now, by id and ts."""
-        self._waiting: dict[int, Known] = {}
-        self._waiting_by_second: dict[int, list[tuple[float, int, Interaction]]] = {}
-        """Those that wait by their ts, and those that have waited."""
-        self._seconds: list[int] = []
-        """The seconds of those, as a heap."""
+        self._waiting = Waiting()
         self.open = 0
         """Impressions that are not settled."""
         self.pending = 0
@@ -81,17 +55,9 @@ class Task:
         if first is not None and impression in self._joined:
             self._left[impression, first] = self._joined.pop(impression)
         self._held[impression] = ts
-        if impression in self._waiting:
-            self._join_waiting(impression, ts)
+        if impression in self._waiting and (waited := self._waiting.take(impression, ts, self._attribution)):
+            self._joined[impression] = waited
         return ""
-
-    def _join_waiting(self, impression: int, ts: float) -> None:
-        waiting = self._waiting.pop(impression)
-        beyond = [i for i in waiting if abs(i[3] - ts) > self._attribution]
-        if beyond:
-            self._waiting[impression] = {i: waiting.pop(i) for i in beyond}
-        if waiting:
-            self._joined[impression] = waiting
 
     def hold(self, impressions: Impressions) -> None:
         """Take impressions in, each of which was admitted."""
@@ -106,18 +72,15 @@ class Task:
             known = self._joined.get(impression)
             if known is None:
                 known = self._joined[impression] = {}
+            before = len(known)
+            known.setdefault(interaction, payload)
+            is_new = len(known) > before
         elif ts + attribution < watermark:
             return "unmatched"
         else:
-            known = self._waiting.setdefault(impression, {})
-            if interaction not in known:
-                self._wait((ts, impression, interaction))
-        before = len(known)
-        known.setdefault(interaction, payload)
-        if len(known) == before:
-            return "duplicate"
-        self.pending += 1
-        return ""
+            is_new = self._waiting.add(impression, interaction, payload)
+        self.pending += is_new
+        return "" if is_new else "duplicate"
 
     def interactions_of(self, impressions: Impressions) -> Interactions:
         """Hand out what was done with impressions, once: their clicks are decided."""
@@ -208,59 +171,14 @@ class Task:
                 if self._held.get(impression) == ts:
                     del self._held[impression]
 
-    def _wait(self, *entries: tuple[float, int, Interaction]) -> None:
-        for entry in entries:
-            second = int(entry[0])
-            if second not in self._waiting_by_second:
-                self._waiting_by_second[second] = []
-                heappush(self._seconds, second)
-            self._waiting_by_second[second].append(entry)
-
     def expire(self, watermark: float) -> list[Interaction]:
         """The interactions whose impression can no longer come."""
-        attribution = self._attribution
-        expired: list[Interaction] = []
-        rest: list[tuple[float, int, Interaction]] = []
-        while self._seconds and self._seconds[0] + attribution < watermark:
-            entries = self._waiting_by_second.pop(heappop(self._seconds))
-            rest += [entry for entry in entries if entry[0] + attribution >= watermark]
-            expired += self._give_up(entry for entry in entries if entry[0] + attribution < watermark)
-        self._wait(*rest)
+        expired = self._waiting.expire(self._attribution, watermark)
+        self.pending -= len(expired)
         return expired
 
     def evict_waiting(self, number_of: int) -> list[Interaction]:
         """Give up the oldest interactions that wait; fewer than asked for if there are not so many."""
-        evicted: list[Interaction] = []
-        while self._seconds and len(evicted) < number_of:
-            entries = sorted(self._waiting_by_second.pop(heappop(self._seconds)))
-            taken = number_of - len(evicted)
-            evicted += self._give_up(entries[:taken])
-            self._wait(*entries[taken:])
+        evicted = self._waiting.evict(number_of)
+        self.pending -= len(evicted)
         return evicted
-
-    def _give_up(self, entries: Iterable[tuple[float, int, Interaction]]) -> list[Interaction]:
-        """Those, oldest first, whose impression has not come meanwhile."""
-        given_up: list[Interaction] = []
-        for _, impression, interaction in sorted(entry for entry in entries if entry[1] in self._waiting):
-            waiting = self._waiting.get(impression, {})
-            if waiting.pop(interaction, None) is not None:
-                given_up.append(interaction)
-                if not waiting:
-                    del self._waiting[impression]
-        self.pending -= len(given_up)
-        return given_up
-
-
-def side_by_side(rows: list[int], known: list[Known]) -> Interactions:
-    """What was done with the impressions of these rows, as columns."""
-    found = list(chain.from_iterable(known))
-    payloads = [payload for each in known for payload in each.values()]
-    kinds, references, are_positions, ts = zip(*found, strict=True) if found else ((), (), (), ())
-    return Interactions(
-        rows=np.repeat(np.array(rows, dtype=np.int64), [len(each) for each in known]),
-        kinds=np.array(kinds, dtype=np.int64),
-        references=np.array(references, dtype=np.int64),
-        are_positions=np.array(are_positions, dtype=bool),
-        ts=np.array(ts, dtype=np.float64),
-        payloads=np.array(payloads, dtype=np.float64).reshape(len(found), 2),
-    )

@@ -10,7 +10,7 @@ import numpy as np
 from monitor.events import MAX_RANKED
 from monitor.metrics import Batch, Bools, Floats, Floats32, Ints, Measure, Need
 from monitor.stream.impressions import NO_KEY, Impressions
-from monitor.stream.join import CLICK, KINDS, OUTCOME, Interactions, side_by_side
+from monitor.stream.interactions import CLICK, KINDS, OUTCOME, Interactions, side_by_side
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.lookup import Judged
 from monitor.stream.plan import Stage

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from monitor.stream.join import CLICK, DWELL, OUTCOME, Task
+from monitor.stream.interactions import CLICK, DWELL, OUTCOME
+from monitor.stream.join import Task
 from monitor.stream.plan import make_plan
 from tests.unit.stream.rows import impressions
 from tests.unit.stream.timeline import settings

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from monitor.stream.join import CLICK, DWELL, OUTCOME, side_by_side
+from monitor.stream.interactions import CLICK, DWELL, OUTCOME, side_by_side
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import make_plan
 from monitor.stream.score import score
