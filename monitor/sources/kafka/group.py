@@ -157,11 +157,12 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         chunks = super().take(now)
         self._remember()
         if self._settled:
-            if any(self.ledger.lag().values()):
+            behind = max(self.ledger.lag().values(), default=0) > SMALL_LAG
+            self._caught_up = self._caught_up or not behind
+            if behind:
                 internals.hurry(self.consumer, BEHIND_WAIT_MS, min_bytes=1)
             else:
                 internals.hurry(self.consumer, FETCH_WAIT_MS, FETCH_BYTES)
-            self._caught_up = self._caught_up or max(self.ledger.lag().values(), default=0) <= SMALL_LAG
             if not self._given:
                 self.heard_at = now
         return chunks
