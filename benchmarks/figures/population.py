@@ -15,9 +15,9 @@ from monitor.stream.records import Chunk, Role, Start
 
 SETTLING_SECONDS = 400.0
 """Of event time: then lateness and attribution have passed too, and as many are decided as come in."""
-POLL = 2000
-"""Records of a poll: about a thousand impressions, as many as one fetch of a partition brings."""
-DECIDE = 10_000
+POLL = 1000
+"""Records of a poll (monitor/sources/kafka/reader.py)."""
+DECIDE = 5_000
 """Records after which a daemon that is busy decides what is due (monitor/pump.py)."""
 NOW = START + 9e7
 NO_END = 1_000_000_000
