@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +31,8 @@ from monitor.web.view import Health, Status
 log = logging.getLogger(__name__)
 
 STOP_SECONDS = 6.0
+SWITCH_SECONDS = 0.001
+"""Scrapes are rendered in threads, and have their turn sooner than Python gives it to them by itself."""
 DEAD_SECONDS = 30.0
 """A main loop that has not come round for so long is not alive."""
 
@@ -66,6 +69,7 @@ class Daemon:
         serving = asyncio.create_task(server.serve([listener]))
         watching = asyncio.create_task(self._watch.run())
         ease_garbage_collection()
+        sys.setswitchinterval(SWITCH_SECONDS)
         try:
             await self._source.start()
             started()
