@@ -5,7 +5,7 @@ import statistics
 
 from tests.faults.stage import FULL, Scene, scenario
 
-WARM_UP, MEASURED = (120.0, 480.0) if FULL else (15.0, 25.0)
+WARM_UP, MEASURED = (120.0, 480.0) if FULL else (15.0, 45.0)
 RATE = 200.0
 FLAT_MEGABYTES = 6.0
 
