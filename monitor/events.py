@@ -126,6 +126,8 @@ class Judgment(msgspec.Struct, tag_field="type", tag="judgment", gc=False):
 
 Event = Impression | Click | Dwell | Outcome | Judgment
 INTERACTIONS = (Click, Dwell, Outcome)
+NAMING = (Click, Dwell)
+"""Events that name a result."""
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _JUDGMENT_KEY = msgspec.json.Decoder(tuple[Id, Id, Text | None])
 
@@ -153,10 +155,36 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
             return Rejected(Reason.FUTURE_TS)
     if isinstance(event, Impression):
         return event if event.embeddings is None else _with_matrix(event)
-    # A tuple, for `Click | Dwell` would be built anew for each record.
-    if isinstance(event, (Click, Dwell)) and event.key is None and event.position is None:
+    if isinstance(event, NAMING) and event.key is None and event.position is None:
         return Rejected(Reason.MISSING_FIELD)
     return event
+
+
+def decode_all(raws: Sequence[bytes], now: float) -> list[Event] | None:
+    """Decode records together, all of which reached Kafka at `now` or later.
+
+    None unless decode() would find an event in each, and no embeddings: then look at each alone.
+    """
+    if max(map(len, raws)) > MAX_RECORD_BYTES:
+        return None
+    try:
+        events = list(map(_DECODER.decode, raws))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    times: list[float] = [event.ts for event in events]
+    if set(map(type, times)) != {float} or max(times) > MILLISECONDS_ABOVE:
+        times = [_seconds(ts) for ts in times]
+        for event, ts in zip(events, times, strict=True):
+            event.ts = ts
+    if min(times) < 0 or max(times) > now + MAX_AHEAD_SECONDS:
+        return None
+    for event in events:
+        if isinstance(event, Impression):
+            if event.embeddings is not None:
+                return None
+        elif isinstance(event, NAMING) and event.key is None and event.position is None:
+            return None
+    return events
 
 
 def _seconds(ts: float | datetime) -> float:

@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,12 +13,12 @@ import numpy as np
 
 from monitor.evaluation.files.inputs import lines, opened
 from monitor.evaluation.latency import Latency, latency_of
-from monitor.events import INTERACTIONS, Event, Impression, Rejected, decode
+from monitor.events import INTERACTIONS, Event, Impression, Judgment, Rejected, decode
 from monitor.metrics import Bools, Floats, Measure, MetricError, Need, parse
 from monitor.stream import intake
 from monitor.stream.deciding import MAX_BATCH
 from monitor.stream.impressions import Impressions, one_after_the_other
-from monitor.stream.interactions import KINDS
+from monitor.stream.interactions import ended
 from monitor.stream.join import Task
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Column, Plan, Stage
@@ -118,27 +119,25 @@ class _Recording:
         uses = frozenset().union(*(column.measure.metric.uses for column in stage.columns))
         self._plan = Plan((stage,), math.inf, positions=0, keeps_embeddings="embeddings" in uses)
         self._task = Task(self._plan)
-        self._shown = intake.Shown(keep_embeddings=self._plan.keeps_embeddings)
-        self._impressions: list[Impressions] = []
+        self._impressions = [intake.impressions([], [], [], keep_embeddings=False)[0]]
         self.session_of: dict[int, str | int] = {}
         self.fates: Counter[tuple[str, str]] = Counter()
         self.rejected: Counter[str] = Counter()
 
     def take(self, events: Path | str | Iterable[Recorded]) -> None:
-        for event in _decoded(events):
-            if isinstance(event, Rejected):
-                self.rejected[event.reason.value] += 1
-            elif isinstance(event, Impression):
-                self._hold(event)
-            elif isinstance(event, INTERACTIONS):
-                if fate := intake.interact(event, self._task, watermark=-math.inf):
-                    self.fates[intake.kind_of(event), fate] += 1
-            else:
-                self.fates["judgment", "unused"] += 1
+        decoded = _decoded(events)
+        while batch := list(islice(decoded, MAX_BATCH)):
+            self._hold([event for event in batch if isinstance(event, Impression)])
+            if any(isinstance(event, INTERACTIONS) for event in batch):
+                done, rows = intake.interactions(batch)
+                self.fates.update(self._task.interact(done, np.full(len(rows), -math.inf)))
+            self.rejected.update(event.reason.value for event in batch if isinstance(event, Rejected))
+            if unused := sum(isinstance(event, Judgment) for event in batch):
+                self.fates["judgment", "unused"] += unused
 
     def decide(self, stage: Stage) -> tuple[Impressions, Floats, Bools]:
         """All time has passed: the impressions, the values of each, and whether anything was clicked."""
-        shown = one_after_the_other([*self._impressions, self._shown.take()[0]]).in_order()
+        shown = one_after_the_other(self._impressions).in_order()
         values = np.empty((len(shown), len(stage.columns)))
         clicked = np.zeros(len(shown), dtype=np.bool_)
         nothing_judged = JudgmentTable("mean", 0)
@@ -149,22 +148,25 @@ class _Recording:
             if scored.clicks is not None:
                 clicked[i : i + MAX_BATCH] = scored.clicks.any(axis=1)
             self.fates.update(scored.fates)
-        self.fates.update(
-            (KINDS[kind], "unmatched") for kind, *_ in self._task.evict_waiting(self._task.pending)
-        )
+        left = self._task.evict_waiting(self._task.pending)
+        self.fates.update(ended(left.kinds, "unmatched"))
         if shown:
             self.fates["impression", "settled"] += len(shown)
         return shown, values, clicked
 
-    def _hold(self, event: Impression) -> None:
-        impression = hash(event.impression_id)
-        if fate := self._task.admit(impression, event.ts, -math.inf, late=False):
-            self.fates["impression", fate] += 1
-            return
-        self._shown.add(event, impression, 0)
-        if len(self._shown) == MAX_BATCH:
-            self._impressions.append(self._shown.take()[0])
-        self.session_of[impression] = event.session_id or impression
+    def _hold(self, events: Sequence[Impression]) -> None:
+        ids, size = intake.ids_of(events), len(events)
+        ever = [-math.inf] * size
+        _, fates = self._task.admit(ids, [event.ts for event in events], ever, np.zeros(size, dtype=np.bool_))
+        self.fates.update(("impression", fate) for fate in fates.values())
+        held = [row for row in range(size) if row not in fates]
+        events, ids = [events[row] for row in held], [ids[row] for row in held]
+        shown, _ = intake.impressions(
+            events, ids, [0] * len(ids), keep_embeddings=self._plan.keeps_embeddings
+        )
+        self._impressions.append(shown)
+        for event, impression in zip(events, ids, strict=True):
+            self.session_of[impression] = event.session_id or impression
 
 
 def _decoded(events: Path | str | Iterable[Recorded]) -> Iterator[Event | Rejected]:

@@ -2,6 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from monitor.events import (
     INTERACTIONS,
@@ -11,15 +14,37 @@ from monitor.events import (
     Reason,
     Rejected,
     decode,
+    decode_all,
     decode_tombstone,
 )
+from monitor.metrics import Floats
 from monitor.stream import intake
 from monitor.stream.books import Books
-from monitor.stream.intake import Shown
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.labels import LabelSets
 from monitor.stream.progress import TaskProgress
 from monitor.stream.records import Record, TopicPartition
+
+
+class Run(NamedTuple):
+    """Events that came one after the other."""
+
+    events: list[Any]
+    offsets: list[int]
+    ts: Floats
+    watermarks: Floats
+    """How far event time had come before each."""
+
+    def within(self, rows: slice) -> "Run":
+        return Run._make(column[rows] for column in self)
+
+    def of(self, kind: type) -> tuple["Run", list[int]]:
+        """The events of one type, and where they are."""
+        rows = [row for row, event in enumerate(self.events) if type(event) is kind]
+        if len(rows) == len(self.events):
+            return self, rows
+        events, offsets = [self.events[row] for row in rows], [self.offsets[row] for row in rows]
+        return Run(events, offsets, self.ts[rows], self.watermarks[rows]), rows
 
 
 class Arrival:
@@ -29,76 +54,121 @@ class Arrival:
     """
 
     def __init__(
-        self, progress: TaskProgress, partition: TopicPartition, books: Books, floor: float, shown: Shown
+        self,
+        progress: TaskProgress,
+        partition: TopicPartition,
+        books: Books,
+        floor: float,
+        labels: LabelSets,
+        table: JudgmentTable | None,
+        *,
+        keep_embeddings: bool,
     ) -> None:
+        """`table` is None where judgments do not belong."""
         self._progress = progress
         self._part = progress.partitions[partition]
         self._books = books
         self._others = progress.watermark.reached_by_others(partition)
         self._watermark = max(progress.watermark.value, floor)
-        self._shown = shown
+        self._decided = progress.decided_until
+        self._labels = labels
+        self._table = table
+        self._keep_embeddings = keep_embeddings
         self.newest = -math.inf
         """The largest `ts` that came."""
 
-    def take(
-        self,
-        records: Sequence[Record],
-        now: float,
-        labels: LabelSets,
-        table: JudgmentTable | None,
-        decide: Callable[[float], None],
-    ) -> None:
-        """Take records in. `table` is None where judgments do not belong.
+    def take(self, records: Sequence[Record], now: float, decide: Callable[[float], None]) -> None:
+        """Take records in.
 
         `decide` is called before a judgment that comes after its time: what has passed is decided without it.
         """
-        progress, books, task, shown = self._progress, self._books, self._progress.task, self._shown
-        were_late, others, lateness = self._part.were_late, self._others, progress.watermark.lateness
-        watermark, newest, decided = self._watermark, self.newest, progress.decided_until
-        for record in records:
-            event = event_of(record, now)
-            if isinstance(event, Impression):
-                impression = hash(event.impression_id)
-                late = event.ts < watermark or record.offset in were_late
-                if fate := task.admit(impression, event.ts, watermark, late=late):
-                    self._turn_away(fate, record.offset)
-                else:
-                    shown.add(event, impression, labels.number(event.labels, books.label_overflow))
-            elif isinstance(event, INTERACTIONS):
-                if fate := intake.interact(event, task, watermark):
-                    books.fates[intake.kind_of(event), fate] += 1
-            elif isinstance(event, Judgment) and table is not None:
-                if event.ts < watermark and decided < watermark:
-                    self._hold()
-                    decide(watermark)
-                    decided = watermark
-                books.fates["judgment", intake.judge(event, table)] += 1
-                self._part.saw_judgment(record.offset)
-            else:
-                books.rejected[event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC] += 1
-                continue
-            if event.ts > newest:
-                newest = event.ts
-                watermark = max(watermark, min(newest, others) - lateness)
-        self.newest = newest
-        self._hold()
+        run = self._decoded(records, now)
+        self.newest = float(run.ts.max(initial=-math.inf))
+        while run.events:
+            rest = self._first_of(run, decide)
+            run = run.within(slice(rest, None))
 
-    def _turn_away(self, fate: str, offset: int) -> None:
-        self._books.fates["impression", fate] += 1
-        if fate == "late":
-            self._part.late.append(offset)
+    def _decoded(self, records: Sequence[Record], now: float) -> Run:
+        """The events among records; the rejected are counted."""
+        found = events_of(records, now)
+        offsets = [record.offset for record in records]
+        refused = (Rejected,) if self._table is not None else (Rejected, Judgment)
+        if not set(map(type, found)).isdisjoint(refused):
+            for event in found:
+                if isinstance(event, refused):
+                    reason = event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC
+                    self._books.rejected[reason] += 1
+            taken = [row for row, event in enumerate(found) if not isinstance(event, refused)]
+            found, offsets = [found[row] for row in taken], [offsets[row] for row in taken]
+        ts = np.array([event.ts for event in found], dtype=np.float64)
+        reached = np.minimum(np.maximum.accumulate(ts), self._others) - self._progress.watermark.lateness
+        watermarks = np.maximum(np.concatenate(([-math.inf], reached))[:-1], self._watermark)
+        return Run(found, offsets, ts, watermarks)
 
-    def _hold(self) -> None:
-        """Hand the impressions over that came until now."""
-        if self._shown:
-            impressions, repeated = self._shown.take()
+    def _first_of(self, run: Run, decide: Callable[[float], None]) -> int:
+        """Take in as many as can be taken together, impressions first; how many those are."""
+        kinds = set(map(type, run.events))
+        if Judgment in kinds:
+            judgments, rows = run.of(Judgment)
+            late = (judgments.watermarks > np.maximum(judgments.ts, self._decided)).nonzero()[0].tolist()
+            if late and rows[late[0]] == 0:
+                self._decided = float(run.watermarks[0])
+                decide(self._decided)
+                late = [row for row in late if judgments.watermarks[row] > self._decided]
+            if late:
+                run = run.within(slice(rows[late[0]]))
+        if Impression in kinds:
+            impressions, rows = run.of(Impression)
+            admitted = self._show(impressions)
+            if admitted < len(rows):
+                run = run.within(slice(rows[admitted]))
+        if not kinds.isdisjoint(INTERACTIONS):
+            done, rows = intake.interactions(run.events)
+            self._books.fates.update(self._progress.task.interact(done, run.watermarks[rows]))
+        if self._table is not None and Judgment in kinds:
+            for event, offset in zip(run.events, run.offsets, strict=True):
+                if isinstance(event, Judgment):
+                    self._books.fates["judgment", intake.judge(event, self._table)] += 1
+                    self._part.saw_judgment(offset)
+        return len(run.events)
+
+    def _show(self, run: Run) -> int:
+        """Let the task hold impressions; how many of them it has looked at."""
+        task, events, late = self._progress.task, run.events, run.ts < run.watermarks
+        if self._part.were_late:
+            late |= [offset in self._part.were_late for offset in run.offsets]
+        ids = intake.ids_of(events)
+        rows, fates = task.admit(ids, run.ts.tolist(), run.watermarks.tolist(), late)
+        for row, fate in fates.items():
+            self._books.fates["impression", fate] += 1
+            if fate == "late":
+                self._part.late.append(run.offsets[row])
+        if fates or rows < len(events):
+            held = [row for row in range(rows) if row not in fates]
+            events, ids = [events[row] for row in held], [ids[row] for row in held]
+        if events:
+            label_sets = self._labels.numbers([event.labels for event in events], self._books.label_overflow)
+            shown, repeated = intake.impressions(
+                events, ids, label_sets, keep_embeddings=self._keep_embeddings
+            )
             self._books.duplicate_keys += repeated
-            self._progress.task.hold(impressions)
+            task.hold(shown)
+        return rows
 
 
-def event_of(record: Record, now: float) -> Event | Rejected:
-    """What a record says; `now` is the clock, where the record does not tell when it reached Kafka."""
-    value, arrived = record.value, arrived_at(record, now)
+def events_of(records: Sequence[Record], now: float) -> list[Any]:
+    """What records say, or why they are rejected; `now` is the clock, where one does not tell its time."""
+    values = [record.value for record in records if record.value is not None]
+    stamps = [record.timestamp or 0 for record in records]
+    if len(values) == len(records):
+        earliest = min(stamps) / 1000 if min(stamps) > 0 else now
+        if (events := decode_all(values, earliest)) is not None:
+            return events
+    return [_event_of(record, arrived_at(record, now)) for record in records]
+
+
+def _event_of(record: Record, arrived: float) -> Event | Rejected:
+    value = record.value
     return decode_tombstone(record.key, arrived) if value is None else decode(value, arrived)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from monitor.config import LimitsConfig
-from monitor.stream.interactions import Interaction
+from monitor.stream.interactions import NOTHING_DONE, Interactions
 from monitor.stream.join import Stages
 from monitor.stream.progress import TaskProgress
 
@@ -17,7 +17,7 @@ class Eviction(NamedTuple):
     """What a task decides early: interactions that wait, and impressions by the stages they had left."""
 
     progress: TaskProgress
-    interactions: list[Interaction]
+    interactions: Interactions
     stages: Stages
 
 
@@ -37,7 +37,7 @@ def evictions(tasks: Mapping[int, TaskProgress], limits: LimitsConfig) -> Iterat
     if over := _over(sum(p.task.open for p in tasks.values()), limits.open):
         ages = sorted((ts, number) for number, p in tasks.items() for ts in p.task.oldest(over))
         for number, count in Counter(number for _, number in ages[:over]).items():
-            yield Eviction(tasks[number], [], tasks[number].task.evict(count))
+            yield Eviction(tasks[number], NOTHING_DONE, tasks[number].task.evict(count))
 
 
 def _over(held: int, limit: int) -> int:
@@ -53,10 +53,10 @@ def _pending(tasks: Mapping[int, TaskProgress], over: int) -> Iterator[Eviction]
     """First those that wait for an impression; then the oldest impressions that hold interactions."""
     for progress in sorted(tasks.values(), key=lambda p: -p.task.pending):
         evicted = progress.task.evict_waiting(over)
-        over -= len(evicted)
+        over -= evicted.size
         yield Eviction(progress, evicted, iter(()))
     for progress in sorted(tasks.values(), key=lambda p: -p.task.pending):
         if over > 0:
             before = progress.task.pending
-            yield Eviction(progress, [], progress.task.evict_holding(over))
+            yield Eviction(progress, NOTHING_DONE, progress.task.evict_holding(over))
             over -= before - progress.task.pending

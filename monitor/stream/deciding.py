@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from monitor.stream.books import Books
 from monitor.stream.bounds import evictions
 from monitor.stream.cells import Cells
 from monitor.stream.impressions import Impressions
-from monitor.stream.interactions import KINDS, Interaction
+from monitor.stream.interactions import NOTHING_DONE, Interactions, ended
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Plan, Stage
 from monitor.stream.progress import TaskProgress
-from monitor.stream.score import NOTHING_DONE, Scored, score
+from monitor.stream.score import Scored, score
 from monitor.stream.windows import Windows
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,6 @@ class Decisions:
         scored = score(stage, impressions, self._table, done)
         if log.isEnabledFor(logging.DEBUG):
             _explain(stage, scored)
-        progress.task.pending -= scored.fates.total()
         tally = progress.tally
         for slot, rows in self._windows.slots(impressions.ts):
             cells = Cells(stage.columns)
@@ -96,11 +95,11 @@ class Decisions:
             books.judged[stage.maturity, "judged"] += judged
             books.judged[stage.maturity, "unjudged"] += len(impressions) - judged
 
-    def _end_interactions(self, progress: TaskProgress, ended: Iterable[Interaction], fate: str) -> None:
-        for kind, _, _, ts in ended:
-            counted = ts + self._plan.attribution >= progress.counted.interactions
-            books = progress.tally.books if counted else self._uncounted
-            books.fates[KINDS[kind], fate] += 1
+    def _end_interactions(self, progress: TaskProgress, done: Interactions, fate: str) -> None:
+        if done.size:
+            counted = done.ts + self._plan.attribution >= progress.counted.interactions
+            progress.tally.books.fates.update(ended(done.kinds[counted], fate))
+            self._uncounted.fates.update(ended(done.kinds[~counted], fate))
 
 
 def _explain(stage: Stage, scored: Scored) -> None:

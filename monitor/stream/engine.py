@@ -9,12 +9,11 @@ from operator import attrgetter
 from monitor.config import Config
 from monitor.events import Judgment, Reason, Rejected
 from monitor.stream import checkpoint, intake
-from monitor.stream.arriving import Arrival, arrived_at, event_of
+from monitor.stream.arriving import Arrival, arrived_at, events_of
 from monitor.stream.books import Books
 from monitor.stream.bounds import is_over
 from monitor.stream.cuts import Cuts, Parts
 from monitor.stream.deciding import Decisions
-from monitor.stream.intake import Shown
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.labels import LabelSets
 from monitor.stream.plan import make_plan
@@ -42,7 +41,6 @@ class Engine:
         self._judgments_anywhere = Role.EVENTS in roles.values()
         self._tasks: dict[int, TaskProgress] = {}
         self._table = JudgmentTable(config.judgments.combine, config.limits.judgments)
-        self._shown = Shown(keep_embeddings=self.plan.keeps_embeddings)
         self._windows = Windows(config.windows, self.plan.stages, config.windows_kept)
         self._judging = self._new_tally()
         """What belongs to no task: judgments of a topic of their own."""
@@ -274,8 +272,7 @@ class Engine:
     def _ingest_judgments(self, chunk: Chunk, now: float) -> None:
         books = self._judging.books
         books.records[chunk.topic] += len(chunk.records)
-        for record in chunk.records:
-            event = event_of(record, now)
+        for event in events_of(chunk.records, now):
             if isinstance(event, Judgment):
                 books.fates["judgment", intake.judge(event, self._table)] += 1
             else:
@@ -290,9 +287,10 @@ class Engine:
         books.records[chunk.topic] += len(chunk.records)
         # Before a restart event time had come this far, be it by the clock of an idle partition.
         floor = progress.counted.until if counted else -math.inf
-        arrival = Arrival(progress, partition, books, floor, self._shown)
         table = self._table if self._roles[chunk.topic] is Role.EVENTS else None
-        arrival.take(chunk.records, now, self.labels, table, lambda w: self._advance(progress, w, now))
+        keep = self.plan.keeps_embeddings
+        arrival = Arrival(progress, partition, books, floor, self.labels, table, keep_embeddings=keep)
+        arrival.take(chunk.records, now, lambda w: self._advance(progress, w, now))
         first = chunk.records[0]
         part.clock.saw(arrival.newest)
         progress.watermark.advance()

@@ -1,4 +1,4 @@
-"""Intake: events become what the core holds, ids and keys as 64-bit hashes."""
+"""Intake: events become the columns that the core holds, ids and keys as 64-bit hashes."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,59 +12,53 @@ from monitor.events import Click, Dwell, Impression, Judgment, Outcome, Ranked
 from monitor.metrics import Ints
 from monitor.metrics.batch import lengths_of
 from monitor.stream.impressions import NO_KEY, Impressions, Objects
-from monitor.stream.interactions import CLICK, DWELL, OUTCOME, Interaction, Payload
-from monitor.stream.join import Task
+from monitor.stream.interactions import (
+    CLICK,
+    DWELL,
+    NOTHING_DONE,
+    OUTCOME,
+    Interactions,
+    one_after_the_other,
+)
 from monitor.stream.judgments import NO_TARGET, JudgmentTable
 
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
-NOT_TOLD: Payload = (math.nan, math.nan)
 
 
-class Shown:
-    """Impressions on their way into columns."""
+def ids_of(events: Sequence[Impression | Click | Dwell | Outcome]) -> list[int]:
+    """The ids of the impressions that these are, or belong to."""
+    return [hash(event.impression_id) for event in events]
 
-    def __init__(self, *, keep_embeddings: bool) -> None:
-        self._keep_embeddings = keep_embeddings
-        self._events: list[Impression] = []
-        self._ids: list[int] = []
-        self._label_sets: list[int] = []
 
-    def __len__(self) -> int:
-        return len(self._ids)
+def impressions(
+    events: Sequence[Impression], ids: Sequence[int], label_sets: Sequence[int], *, keep_embeddings: bool
+) -> tuple[Impressions, int]:
+    """Impressions side by side, and how many keys of their rankings had stood above already."""
+    size = len(events)
+    ranked = [event.ranked for event in events]
+    lengths = lengths_of(ranked)
+    found = Impressions(
+        ids=np.array(ids, dtype=np.int64),
+        queries=np.array([hash(event.query_id) for event in events], dtype=np.int64),
+        ts=np.array([event.ts for event in events], dtype=np.float64),
+        label_sets=np.array(label_sets, dtype=np.int64),
+        latency=np.array([event.latency_seconds for event in events], dtype=np.float64),
+        lengths=lengths,
+        keys=_hashes(ranked, int(lengths.sum())),
+        was_judged=np.zeros(size, dtype=bool),
+        embeddings=_embeddings(events) if keep_embeddings else None,
+    )
+    by_key = np.sort(found.rankings(int(lengths.max(initial=0))), axis=1)
+    twice = ((by_key[:, 1:] == by_key[:, :-1]) & (by_key[:, 1:] != NO_KEY)).any(axis=1)
+    if twice.any():
+        return _without_repeats(found, twice.nonzero()[0].tolist())
+    return found, 0
 
-    def add(self, event: Impression, impression: int, label_set: int) -> None:
-        """Take note of one; `impression` is the hash of its id."""
-        self._events.append(event)
-        self._ids.append(impression)
-        self._label_sets.append(label_set)
 
-    def take(self) -> tuple[Impressions, int]:
-        """All of them side by side, and how many keys of their rankings had stood above already."""
-        events, size = self._events, len(self)
-        ranked = [event.ranked for event in events]
-        lengths = lengths_of(ranked)
-        impressions = Impressions(
-            ids=np.array(self._ids, dtype=np.int64),
-            queries=np.fromiter((hash(event.query_id) for event in events), np.int64, size),
-            ts=np.array([event.ts for event in events], dtype=np.float64),
-            label_sets=np.array(self._label_sets, dtype=np.int64),
-            latency=np.array([event.latency_seconds for event in events], dtype=np.float64),
-            lengths=lengths,
-            keys=_hashes(ranked, int(lengths.sum())),
-            was_judged=np.zeros(size, dtype=bool),
-            embeddings=self._embeddings(),
-        )
-        self._events, self._ids, self._label_sets = [], [], []
-        by_key = np.sort(impressions.rankings(int(lengths.max(initial=0))), axis=1)
-        twice = ((by_key[:, 1:] == by_key[:, :-1]) & (by_key[:, 1:] != NO_KEY)).any(axis=1)
-        if twice.any():
-            return _without_repeats(impressions, twice.nonzero()[0].tolist())
-        return impressions, 0
-
-    def _embeddings(self) -> Objects | None:
-        if not self._keep_embeddings or all(event.embeddings is None for event in self._events):
-            return None
-        return _objects({row: event.embeddings for row, event in enumerate(self._events)}, len(self))
+def _embeddings(events: Sequence[Impression]) -> Objects | None:
+    if all(event.embeddings is None for event in events):
+        return None
+    return _objects({row: event.embeddings for row, event in enumerate(events)}, len(events))
 
 
 def _hashes(ranked: Sequence[Sequence[str | Ranked]], size: int) -> Ints:
@@ -82,48 +76,85 @@ def _objects(values: Mapping[int, Any], size: int) -> Objects:
     return found
 
 
-def _without_repeats(impressions: Impressions, rows: Sequence[int]) -> tuple[Impressions, int]:
+def _without_repeats(found: Impressions, rows: Sequence[int]) -> tuple[Impressions, int]:
     """In these rows a key stands more than once: it counts at its first rank, and ranks close up."""
     sent: dict[int, Ints] = {}
-    lengths, keep = impressions.lengths.copy(), np.ones(len(impressions.keys), dtype=bool)
-    embeddings = impressions.embeddings
+    lengths, keep = found.lengths.copy(), np.ones(len(found.keys), dtype=bool)
+    embeddings = found.embeddings
     begins = np.cumsum(lengths) - lengths
     for row in rows:
         within = slice(begins[row], begins[row] + lengths[row])
         # Copied, for a view would keep the keys of all rows.
-        sent[row] = impressions.keys[within].copy()
+        sent[row] = found.keys[within].copy()
         _, first = np.unique(sent[row], return_index=True)
         keep[within] = np.isin(np.arange(lengths[row]), first)
         lengths[row] = len(first)
         if embeddings is not None and embeddings[row] is not None:
             embeddings[row] = embeddings[row][np.sort(first)]
-    shown = _objects(sent, len(impressions))
+    shown = _objects(sent, len(found))
     return (
-        replace(impressions, lengths=lengths, keys=impressions.keys[keep], shown=shown),
+        replace(found, lengths=lengths, keys=found.keys[keep], shown=shown),
         int(np.count_nonzero(~keep)),
     )
 
 
-def interact(event: Click | Dwell | Outcome, task: Task, watermark: float) -> str:
-    """Take an interaction in; its fate if it has one already."""
-    if isinstance(event, Outcome):
-        interaction: Interaction = (OUTCOME, 0, False, event.ts)
-        scroll = event.max_scroll_position
-        payload: Payload = (SUCCESS[event.outcome], math.nan if scroll is None else scroll)
-    else:
-        kind, key = CLICK if isinstance(event, Click) else DWELL, event.key
-        if key is None:
-            interaction = (kind, event.position or 0, True, event.ts)
-        else:
-            interaction = (kind, hash(key), False, event.ts)
-        dwell = event.dwell_seconds
-        payload = NOT_TOLD if dwell is None else (dwell, math.nan)
-    return task.interact(hash(event.impression_id), interaction, payload, watermark)
+def interactions(events: Sequence[object]) -> tuple[Interactions, list[int]]:
+    """The interactions among events side by side, and the place of each among the events."""
+    kinds = list(map(type, events))
+    parts: list[Interactions] = []
+    places: list[int] = []
+    for kind, of_type in ((CLICK, Click), (DWELL, Dwell), (OUTCOME, Outcome)):
+        if of_type in kinds:
+            rows = [row for row, found in enumerate(kinds) if found is of_type]
+            chosen: list[Any] = [events[row] for row in rows]
+            parts.append(_outcomes(chosen) if kind == OUTCOME else _clicks(kind, chosen))
+            places += rows
+    return one_after_the_other(parts or [NOTHING_DONE]), places
 
 
-def kind_of(event: Click | Dwell | Outcome) -> str:
-    """What the books call an interaction."""
-    return type(event).__name__.lower()
+def _clicks(kind: int, events: Sequence[Click | Dwell]) -> Interactions:
+    keys = [event.key for event in events]
+    return _columns(
+        kind,
+        events,
+        references=[hash(k) if k is not None else e.position for k, e in zip(keys, events, strict=True)],
+        are_positions=[key is None for key in keys],
+        told=[event.dwell_seconds for event in events],
+        scrolled=[None] * len(events),
+    )
+
+
+def _outcomes(events: Sequence[Outcome]) -> Interactions:
+    return _columns(
+        OUTCOME,
+        events,
+        references=[0] * len(events),
+        are_positions=[False] * len(events),
+        told=[SUCCESS[event.outcome] for event in events],
+        scrolled=[event.max_scroll_position for event in events],
+    )
+
+
+def _columns(
+    kind: int,
+    events: Sequence[Click | Dwell | Outcome],
+    *,
+    references: Sequence[int | None],
+    are_positions: Sequence[bool],
+    told: Sequence[float | None],
+    scrolled: Sequence[float | None],
+) -> Interactions:
+    return Interactions(
+        impressions=np.array(ids_of(events), dtype=np.int64),
+        shown=np.full(len(events), math.nan),
+        kinds=np.full(len(events), kind, dtype=np.int8),
+        references=np.array(references, dtype=np.int64),
+        are_positions=np.array(are_positions, dtype=bool),
+        ts=np.array([event.ts for event in events], dtype=np.float64),
+        # None becomes NaN.
+        told=np.array(told, dtype=np.float64),
+        scrolled=np.array(scrolled, dtype=np.float64),
+    )
 
 
 def judge(event: Judgment, table: JudgmentTable) -> str:

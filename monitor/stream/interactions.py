@@ -1,6 +1,7 @@
-"""Interactions: what users did with an impression, one by one as they come, and side by side when decided."""
+"""Interactions: what users did with impressions, side by side as columns."""
 
-from itertools import chain
+from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,36 +11,78 @@ from monitor.metrics import Bools, Floats, Ints
 CLICK, DWELL, OUTCOME = range(3)
 KINDS = ("click", "dwell", "outcome")
 
-Interaction = tuple[int, int, bool, float]
-"""Kind, key's hash or position, whether it is a position, and ts: two that agree in all are one."""
-Payload = tuple[float, float]
-"""Dwell seconds and nothing; of an outcome, success (1, 0) and scroll position. NaN where not told."""
-Known = dict[Interaction, Payload]
+Row = tuple[int, float, int, int, bool, float, float, float]
+"""One interaction, as the columns below name its parts."""
+_MIX = np.array(
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64
+)
+"""Odd numbers, by which unlike things are told apart in a sum."""
 
 
 class Interactions(NamedTuple):
-    """Interactions side by side, each with the row of the impression that it belongs to."""
+    """One row for each interaction."""
 
-    rows: Ints
+    impressions: Ints
+    """What each belongs to: the id of the impression, or its row where it is scored."""
+    shown: Floats
+    """When that was shown; NaN where it has not come yet."""
     kinds: Ints
     references: Ints
     """The key's hash, or the position."""
     are_positions: Bools
     ts: Floats
-    payloads: Floats
-    """(n, 2): see Payload."""
+    told: Floats
+    """Dwell seconds; of an outcome success, 1 or 0. NaN where not told."""
+    scrolled: Floats
+    """Of an outcome how far down. NaN where not told."""
+
+    @property
+    def size(self) -> int:
+        return len(self.ts)
+
+    def only(self, rows: slice | Ints | Bools) -> "Interactions":
+        """Some of the rows."""
+        return Interactions._make(column[rows] for column in self)
+
+    def rows(self) -> list[Row]:
+        """The same one by one."""
+        return list(zip(*(column.tolist() for column in self), strict=True))
+
+    def marks(self) -> list[int]:
+        """A number for each: two that agree in impression, kind, reference and ts are one interaction."""
+        what = (self.kinds * 2 + self.are_positions).astype(np.int64)
+        parts = (places(self.impressions, self.ts), self.references, what)
+        mixed = sum(part.view(np.uint64) * mix for part, mix in zip(parts, _MIX[1:], strict=True))
+        marks: list[int] = np.asarray(mixed).tolist()
+        return marks
 
 
-def side_by_side(rows: list[int], known: list[Known]) -> Interactions:
-    """What was done with the impressions of these rows, as columns."""
-    found = list(chain.from_iterable(known))
-    payloads = [payload for each in known for payload in each.values()]
-    kinds, references, are_positions, ts = zip(*found, strict=True) if found else ((), (), (), ())
-    return Interactions(
-        rows=np.repeat(np.array(rows, dtype=np.int64), [len(each) for each in known]),
-        kinds=np.array(kinds, dtype=np.int64),
-        references=np.array(references, dtype=np.int64),
-        are_positions=np.array(are_positions, dtype=bool),
-        ts=np.array(ts, dtype=np.float64),
-        payloads=np.array(payloads, dtype=np.float64).reshape(len(found), 2),
-    )
+def places(impressions: Ints, ts: Floats) -> Ints:
+    """A number for each pair of id and time: an id can mean one impression now and another one later."""
+    mixed: Ints = (impressions.view(np.uint64) * _MIX[0] + ts.view(np.uint64)).view(np.int64)
+    return mixed
+
+
+def of_rows(rows: Sequence[Row]) -> Interactions:
+    """Interactions side by side, given one by one."""
+    columns = zip(*rows, strict=True) if rows else ((),) * len(Interactions._fields)
+    return Interactions(*(np.array(column, t) for column, t in zip(columns, _TYPES, strict=True)))
+
+
+_TYPES = (np.int64, np.float64, np.int8, np.int64, np.bool_, np.float64, np.float64, np.float64)
+NOTHING_DONE = of_rows([])
+
+
+def one_after_the_other(parts: Sequence[Interactions]) -> Interactions:
+    """All rows of all parts, at least one."""
+    return parts[0] if len(parts) == 1 else Interactions(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def ended(kinds: Ints, fate: str) -> Counter[tuple[str, str]]:
+    """So many of each kind came to a fate.
+
+    >>> ended(np.array([CLICK, OUTCOME, CLICK]), "joined")
+    Counter({('click', 'joined'): 2, ('outcome', 'joined'): 1})
+    """
+    counts = np.bincount(kinds, minlength=len(KINDS)).tolist()
+    return Counter({(kind, fate): count for kind, count in zip(KINDS, counts, strict=True) if count})

@@ -1,19 +1,30 @@
 """Joining: impressions held until their last deadline, and interactions that meet them, in any order."""
 
-from collections.abc import Iterable, Iterator
-from operator import itemgetter
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from monitor.metrics import Bools
+from monitor.metrics import Bools, Floats
 from monitor.stream.impressions import Impressions, one_after_the_other
-from monitor.stream.interactions import Interaction, Interactions, Known, Payload, side_by_side
+from monitor.stream.interactions import Interactions, Row, ended, of_rows, places
+from monitor.stream.joined import Joined
 from monitor.stream.plan import Plan
 from monitor.stream.queues import Arrivals, Queue
 from monitor.stream.waiting import Waiting
 
 Stages = Iterator[tuple[int, Impressions]]
 """Stages with the impressions that are decided there; each is to be decided before the next is asked for."""
+
+
+class Admission(NamedTuple):
+    """What became of impressions that came together."""
+
+    rows: int
+    """How many of them were looked at, from the first on."""
+    fates: dict[int, str]
+    """Of those that will not be held, by row."""
 
 
 class Task:
@@ -31,75 +42,82 @@ class Task:
         """When the impression of an id was shown."""
         self._arrivals = Arrivals()
         self._queues = [Queue() for _ in plan.stages[1:]]
-        self._joined: dict[int, Known] = {}
-        """The interactions of held impressions, by id, until clicks are decided."""
-        self._left: dict[tuple[int, float], Known] = {}
-        """The same for impressions whose id means another one by now, by id and ts."""
+        self._joined = Joined(plan.attribution)
+        """The interactions of held impressions, until clicks are decided."""
         self._waiting = Waiting()
+        self._marks: set[int] = set()
+        """Of the interactions without a fate: one that comes again is a duplicate."""
         self.open = 0
         """Impressions that are not settled."""
         self.pending = 0
         """Interactions without a fate: those that wait, and those of held impressions."""
 
-    def admit(self, impression: int, ts: float, watermark: float, *, late: bool) -> str:
-        """Let an id mean an impression that will be held; its fate instead, where it is not to be held.
+    def admit(
+        self, ids: Sequence[int], ts: Sequence[float], watermarks: Sequence[float], late: Bools
+    ) -> Admission:
+        """Let ids mean impressions that will be held, one after the other.
 
         An id may come again when the deadlines of the first have passed; from then on it means the second,
-        also while the first is still to be decided.
+        also while the first is still to be decided. That can only be at the begin, for what was done before
+        belongs to the first: the others from there on are for another time.
         """
-        first = self._held.get(impression)
-        if first is not None and first + self._last_delay >= watermark:
-            return "duplicate"
-        if late:
-            return "late"
-        if first is not None and impression in self._joined:
-            self._left[impression, first] = self._joined.pop(impression)
-        self._held[impression] = ts
-        if impression in self._waiting and (waited := self._waiting.take(impression, ts, self._attribution)):
-            self._joined[impression] = waited
-        return ""
+        held = self._held
+        if not late.any() and len(set(ids)) == len(ids) and held.keys().isdisjoint(ids):
+            held.update(zip(ids, ts, strict=True))
+            self._welcome(ids)
+            return Admission(len(ids), {})
+        fates: dict[int, str] = {}
+        rows = 0
+        for impression, shown, watermark in zip(ids, ts, watermarks, strict=True):
+            first = held.get(impression)
+            if first is not None and first + self._last_delay >= watermark:
+                fates[rows] = "duplicate"
+            elif late[rows]:
+                fates[rows] = "late"
+            elif first is None or rows == 0:
+                held[impression] = shown
+            else:
+                break
+            rows += 1
+        self._welcome([impression for row, impression in enumerate(ids[:rows]) if row not in fates])
+        return Admission(rows, fates)
+
+    def _welcome(self, admitted: Sequence[int]) -> None:
+        """Impressions have come: what has waited for them is theirs, where it is in reach."""
+        waited: list[Row] = []
+        for impression in self._waiting.impressions & set(admitted):
+            waited += self._waiting.take(impression, self._held[impression], self._attribution)
+        if waited:
+            self._joined.add(of_rows(waited))
 
     def hold(self, impressions: Impressions) -> None:
         """Take impressions in, each of which was admitted."""
         self.open += len(impressions)
         self._arrivals.put(impressions)
 
-    def interact(self, impression: int, interaction: Interaction, payload: Payload, watermark: float) -> str:
-        """Take an interaction in; its fate if it has one already, else an empty string."""
-        ts, attribution = interaction[3], self._attribution
-        shown = self._held.get(impression)
-        if shown is not None and shown + attribution >= watermark and abs(ts - shown) <= attribution:
-            known = self._joined.get(impression)
-            if known is None:
-                known = self._joined[impression] = {}
-            before = len(known)
-            known.setdefault(interaction, payload)
-            is_new = len(known) > before
-        elif ts + attribution < watermark:
-            return "unmatched"
-        else:
-            is_new = self._waiting.add(impression, interaction, payload)
-        self.pending += is_new
-        return "" if is_new else "duplicate"
+    def interact(self, done: Interactions, watermarks: Floats) -> Counter[tuple[str, str]]:
+        """Take interactions in; the fates of those that have one already."""
+        attribution = self._attribution
+        shown = np.array(list(map(self._held.get, done.impressions.tolist())), dtype=np.float64)
+        done = done._replace(shown=shown)
+        meets = (shown + attribution >= watermarks) & (np.abs(done.ts - shown) <= attribution)
+        missed = ~meets & (done.ts + attribution < watermarks)
+        fates = ended(done.kinds[missed], "unmatched")
+        is_new = ~missed
+        is_new[is_new] = self._mark(done.only(is_new).marks())
+        fates += ended(done.kinds[~missed & ~is_new], "duplicate")
+        self.pending += int(np.count_nonzero(is_new))
+        if meets.any():
+            self._joined.add(done.only(meets & is_new))
+        if not meets.all():
+            self._waiting.add(done.only(~meets & is_new))
+        return fates
 
     def interactions_of(self, impressions: Impressions) -> Interactions:
         """Hand out what was done with impressions, once: their clicks are decided."""
-        rows: list[int] = []
-        known: list[Known] = []
-        joined = self._joined
-        if joined:
-            for row, (impression, ts) in enumerate(
-                zip(impressions.ids.tolist(), impressions.ts.tolist(), strict=True)
-            ):
-                if impression in joined and self._held[impression] == ts:
-                    rows.append(row)
-                    known.append(joined.pop(impression))
-        if self._left:
-            for row, place in enumerate(zip(impressions.ids.tolist(), impressions.ts.tolist(), strict=True)):
-                if place in self._left:
-                    rows.append(row)
-                    known.append(self._left.pop(place))
-        return side_by_side(rows, known)
+        rows, done = self._joined.take(impressions)
+        self._forget(done)
+        return done._replace(impressions=rows)
 
     def due(self, watermark: float) -> Stages:
         """The stages whose deadline the watermark has passed, each with its impressions by ts."""
@@ -132,23 +150,12 @@ class Task:
 
     def evict_holding(self, interactions: int) -> Stages:
         """The same for the oldest impressions that hold interactions, until so many have their fate."""
-        holding = [(self._held[i], i, len(known)) for i, known in self._joined.items()]
-        holding += [(ts, i, len(known)) for (i, ts), known in self._left.items()]
-        chosen: list[tuple[float, int]] = []
-        for ts, impression, count in sorted(holding, key=itemgetter(0)):
-            if interactions <= 0:
-                break
-            chosen.append((ts, impression))
-            interactions -= count
-        ids, places = np.array([i for _, i in chosen], dtype=np.int64), set(chosen)
-
-        def choose(block: Impressions) -> Bools:
-            found = np.isin(block.ids, ids)
-            for row in np.flatnonzero(found).tolist():
-                found[row] = (block.ts[row], block.ids[row]) in places
-            return found
-
-        yield from self._decide_early([waiting.pull(choose) for waiting in self._oldest_first()])
+        chosen = self._joined.oldest(interactions)
+        taken = [
+            waiting.pull(lambda block: np.isin(places(block.ids, block.ts), chosen))
+            for waiting in self._oldest_first()
+        ]
+        yield from self._decide_early(taken)
 
     def _oldest_first(self) -> list[Queue | Arrivals]:
         """Where impressions wait: the further on, the older."""
@@ -171,14 +178,33 @@ class Task:
                 if self._held.get(impression) == ts:
                     del self._held[impression]
 
-    def expire(self, watermark: float) -> list[Interaction]:
+    def expire(self, watermark: float) -> Interactions:
         """The interactions whose impression can no longer come."""
         expired = self._waiting.expire(self._attribution, watermark)
-        self.pending -= len(expired)
+        self._forget(expired)
         return expired
 
-    def evict_waiting(self, number_of: int) -> list[Interaction]:
+    def evict_waiting(self, number_of: int) -> Interactions:
         """Give up the oldest interactions that wait; fewer than asked for if there are not so many."""
         evicted = self._waiting.evict(number_of)
-        self.pending -= len(evicted)
+        self._forget(evicted)
         return evicted
+
+    def _mark(self, marks: list[int]) -> Bools | bool:
+        """Mark interactions; which of them were not yet."""
+        known = self._marks
+        if len(set(marks)) == len(marks) and known.isdisjoint(marks):
+            known.update(marks)
+            return True
+        is_new = np.zeros(len(marks), dtype=bool)
+        for row, mark in enumerate(marks):
+            is_new[row] = mark not in known
+            known.add(mark)
+        return is_new
+
+    def _forget(self, done: Interactions) -> None:
+        """Interactions have their fate."""
+        if not done.size:
+            return
+        self.pending -= done.size
+        self._marks.difference_update(done.marks())

@@ -1,7 +1,7 @@
 """Label sets: the configured labels of an impression as one small number, with bounded cardinality."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 MAX_VALUES = 50
 UNKNOWN = "unknown"
@@ -17,18 +17,18 @@ class LabelSets:
         self._known: dict[str, set[str]] = {name: set() for name in names}
         self._numbers: dict[tuple[str | None, ...], int] = {}
         """By the values as sent, and as exported."""
-        self._nothing = (None,) * len(names)
         if not names:
-            self.number(None, Counter())
+            self.numbers([None], Counter())
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def number(self, labels: Mapping[str, str | None] | None, overflow: Counter[str]) -> int:
-        """The number of an impression's label set; a value beyond the bound is counted in `overflow`."""
-        sent = tuple(map(labels.get, self.names)) if labels else self._nothing
-        number = self._numbers.get(sent)
-        return self._new(sent, overflow) if number is None else number
+    def numbers(self, sent: Sequence[Mapping[str, str | None] | None], overflow: Counter[str]) -> list[int]:
+        """The numbers of the label sets of impressions; values beyond the bound are counted in `overflow`."""
+        by_name = [[labels.get(name) if labels else None for labels in sent] for name in self.names]
+        values = list(zip(*by_name, strict=True)) if by_name else [()] * len(sent)
+        known = map(self._numbers.get, values)
+        return [self._new(v, overflow) if n is None else n for v, n in zip(values, known, strict=True)]
 
     def _new(self, sent: tuple[str | None, ...], overflow: Counter[str]) -> int:
         pairs = zip(self.names, sent, strict=True)

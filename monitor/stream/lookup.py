@@ -14,8 +14,9 @@ class Judged:
     """The judgments of some rankings, given those of each; rankings of one query share them."""
 
     def __init__(self, qrels: Sequence[Qrels]) -> None:
-        _, first, self._query = np.unique(list(map(id, qrels)), return_index=True, return_inverse=True)
-        self._distinct = [qrels[row] for row in first.tolist()]
+        numbers: dict[int, int] = {}
+        self._query = np.array([numbers.setdefault(id(q), len(numbers)) for q in qrels], dtype=np.int64)
+        self._distinct = list({id(q): q for q in qrels}.values())
         self._keys = np.concatenate([q.keys for q in self._distinct])
         self._ends = np.cumsum([len(q.keys) for q in self._distinct])
         self._starts = np.concatenate(([0], self._ends[:-1]))

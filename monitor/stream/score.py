@@ -10,12 +10,11 @@ import numpy as np
 from monitor.events import MAX_RANKED
 from monitor.metrics import Batch, Bools, Floats, Floats32, Ints, Measure, Need
 from monitor.stream.impressions import NO_KEY, Impressions
-from monitor.stream.interactions import CLICK, KINDS, OUTCOME, Interactions, side_by_side
+from monitor.stream.interactions import CLICK, NOTHING_DONE, OUTCOME, Interactions, ended
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.lookup import Judged
 from monitor.stream.plan import Stage
 
-NOTHING_DONE = side_by_side([], [])
 MAX_PLACED = 4096
 """Interactions that are placed at once: bounds the matrix of the rankings that they mean."""
 
@@ -75,56 +74,56 @@ def _click_batch(scored: Scored, done: Interactions) -> Batch:
     """Place the interactions on the ranks they mean, and note the fate of each."""
     impressions = scored.impressions
     shape = (len(impressions), int(impressions.lengths.max(initial=0)))
-    ended, placed = done.kinds == OUTCOME, np.empty(len(done.rows), dtype=np.int64)
+    is_outcome, placed = done.kinds == OUTCOME, np.empty(done.size, dtype=np.int64)
     for i in range(0, len(placed), MAX_PLACED):
         part = slice(i, i + MAX_PLACED)
-        placed[part] = _ranks(impressions, done, part)
-    joined = ended | (placed >= 0)
-    for kind, name in enumerate(KINDS):
-        of_kind = done.kinds == kind
-        for fate, chosen in (("joined", of_kind & joined), ("unmatched", of_kind & ~joined)):
-            if count := int(np.count_nonzero(chosen)):
-                scored.fates[name, fate] = count
-    on_ranks = joined & ~ended
-    places = (done.rows[on_ranks], placed[on_ranks])
+        placed[part] = _ranks(impressions, done.only(part))
+    joined = is_outcome | (placed >= 0)
+    scored.fates = ended(done.kinds[joined], "joined") + ended(done.kinds[~joined], "unmatched")
+    on_ranks = joined & ~is_outcome
+    places = (done.impressions[on_ranks], placed[on_ranks])
     dwell = np.full(shape, math.nan)
-    np.fmax.at(dwell, places, done.payloads[on_ranks, 0])
+    np.fmax.at(dwell, places, done.told[on_ranks])
     clicks = np.zeros(shape, dtype=bool)
     clicked = done.kinds[on_ranks] == CLICK
     clicks[places[0][clicked], places[1][clicked]] = True
     scored.clicks = clicks
-    outcome, scroll = _outcomes(len(impressions), done, ended)
-    return Batch(lengths=impressions.lengths, clicks=clicks, dwell=dwell, outcome=outcome, scroll=scroll)
+    outcomes = done.only(is_outcome)
+    return Batch(
+        lengths=impressions.lengths,
+        clicks=clicks,
+        dwell=dwell,
+        outcome=_last_told(len(impressions), outcomes, outcomes.told),
+        scroll=_last_told(len(impressions), outcomes, outcomes.scrolled),
+    )
 
 
-def _ranks(impressions: Impressions, done: Interactions, part: slice) -> Ints:
-    """The 0-based rank that each of some interactions means; -1 if it is not among the ranked."""
-    references, meant = done.references[part], done.references[part].copy()
-    asked = impressions[done.rows[part]]
+def _ranks(impressions: Impressions, done: Interactions) -> Ints:
+    """The 0-based rank that each interaction means; -1 if it is not among the ranked."""
+    meant = done.references.copy()
+    asked = impressions[done.impressions]
     ranked = asked.rankings(int(asked.lengths.max(initial=0)))
     # A position means the key that stood there.
-    positions = done.are_positions[part].nonzero()[0]
+    positions = done.are_positions.nonzero()[0]
     there = meant[positions] <= asked.lengths[positions]
     meant[positions[~there]] = NO_KEY
     meant[positions[there]] = ranked[positions[there], meant[positions[there]] - 1]
     if asked.shown is not None:
         for i in positions.tolist():
-            shown, position = asked.shown[i], int(references[i])
+            shown, position = asked.shown[i], int(done.references[i])
             if shown is not None:
                 meant[i] = shown[position - 1] if position <= len(shown) else NO_KEY
     found = (ranked == meant[:, np.newaxis]) & (ranked != NO_KEY)
     return np.where(found.any(axis=1), found.argmax(axis=1) if found.shape[1] else -1, -1)
 
 
-def _outcomes(count: int, done: Interactions, ended: Bools) -> tuple[Floats, Floats]:
-    """Success and scroll position of each impression. The last outcome by its time wins, field by field."""
-    order = np.argsort(done.ts[ended], kind="stable")
-    rows, payloads = done.rows[ended][order], done.payloads[ended][order]
-    told = np.full((count, 2), math.nan)
-    for field_number in (0, 1):
-        known = ~np.isnan(payloads[:, field_number])
-        told[rows[known], field_number] = payloads[known, field_number]
-    return told[:, 0], told[:, 1]
+def _last_told(count: int, outcomes: Interactions, values: Floats) -> Floats:
+    """A value of each impression: of its outcomes the last by time that tells any."""
+    order = np.argsort(outcomes.ts, kind="stable")
+    order = order[~np.isnan(values[order])]
+    told = np.full(count, math.nan)
+    told[outcomes.impressions[order]] = values[order]
+    return told
 
 
 def _judged_batch(impressions: Impressions, judged: Judged, measures: list[tuple[int, Measure]]) -> Batch:

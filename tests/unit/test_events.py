@@ -22,6 +22,7 @@ from monitor.events import (
     Reason,
     Rejected,
     decode,
+    decode_all,
     decode_tombstone,
     judgment_key,
     schema,
@@ -334,7 +335,8 @@ def test_a_label_without_a_value_is_missing_not_a_mistake():
     found = decode(event("impression", labels={"variant": None, "country": "de"}), NOW)
     assert found.labels == {"variant": None, "country": "de"}
     sets = LabelSets(("variant", "country"))
-    assert sets.values[sets.number(found.labels, Counter())] == ("unknown", "de")
+    [number] = sets.numbers([found.labels], Counter())
+    assert sets.values[number] == ("unknown", "de")
 
 
 @pytest.mark.parametrize("labels", [{"x" * 257: "v"}, {"variant": "x" * 257}], ids=["name", "value"])
@@ -486,6 +488,43 @@ def test_whatever_stands_in_a_field_decodes_or_is_rejected_and_never_raises(kind
 def test_whatever_bytes_come_they_are_rejected_and_never_raise(raw):
     assert isinstance(decode(raw, NOW), Rejected)
     decode_tombstone(raw, NOW)
+
+
+# Many together.
+
+TOGETHER = [
+    *(event(kind) for kind in REQUIRED),
+    event("click", ts="2026-01-01T00:00:00Z"),
+    event("dwell", ts=NEW_YEAR * 1000),
+    event("click", key=None, position=2),
+]
+ALONE = [
+    event("impression", embeddings=[[1.0], [2.0]]),
+    event("click", key=None),
+    event("dwell", key=None),
+    event("click", ts=-1),
+    event("outcome", ts=NOW + 601),
+    event("impression", ranked="a"),
+    b"[",
+    b" " * (MAX_RECORD_BYTES + 1),
+]
+
+
+def test_records_that_are_plain_events_are_decoded_together_as_each_alone():
+    assert decode_all(TOGETHER, NOW) == [decode(raw, NOW) for raw in TOGETHER]
+
+
+@pytest.mark.parametrize("raw", ALONE, ids=lambda raw: raw[:40].decode())
+def test_what_needs_a_look_of_its_own_is_not_decoded_together(raw):
+    assert decode_all([*TOGETHER, raw], NOW) is None
+
+
+@drawn
+@given(st.sampled_from(sorted(REQUIRED)), st.data())
+def test_whatever_stands_in_a_field_decodes_together_as_alone_or_not_at_all(kind, data):
+    name = data.draw(st.sampled_from(sorted(REQUIRED[kind])))
+    raw = event(kind, **{name: data.draw(values)})
+    assert decode_all([raw], NOW) in (None, [decode(raw, NOW)])
 
 
 # The JSON Schema.

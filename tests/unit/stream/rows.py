@@ -1,11 +1,16 @@
 """Impressions made by hand, as the columns in which they are held."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from monitor.stream.impressions import Impressions, one_after_the_other
+from monitor.stream.interactions import Interactions, of_rows
+
+Known = Mapping[tuple[int, int, bool, float], tuple[float, float]]
+"""Kind, key or position, whether it is a position, ts; and what is told: seconds or success, and scroll."""
 
 
 def impression(
@@ -38,3 +43,14 @@ def impression(
 def impressions(*rows: tuple[int, float] | Impressions) -> Impressions:
     """Several, given as they are or by number and time."""
     return one_after_the_other([row if isinstance(row, Impressions) else impression(*row) for row in rows])
+
+
+def side_by_side(belong_to: Sequence[int], known: Sequence[Known]) -> Interactions:
+    """Interactions of several impressions."""
+    return of_rows(
+        [
+            (number, math.nan, *interaction, *told)
+            for number, of_one in zip(belong_to, known, strict=True)
+            for interaction, told in of_one.items()
+        ]
+    )

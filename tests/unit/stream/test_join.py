@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from monitor.stream.interactions import CLICK, DWELL, OUTCOME
 from monitor.stream.join import Task
 from monitor.stream.plan import make_plan
-from tests.unit.stream.rows import impressions
+from tests.unit.stream.rows import impressions, side_by_side
 from tests.unit.stream.timeline import settings
 
 PLAN = make_plan(settings())
@@ -16,22 +17,38 @@ TOLD = (math.nan, math.nan)
 FOREVER = -math.inf
 
 
+def admit(task, number, ts, watermark, *, late):
+    """Let an impression in; its fate, or nothing if it is to be held."""
+    return task.admit([number], [ts], [watermark], np.array([late])).fates.get(0, "")
+
+
 def hold(task, number, ts):
     """Admit an impression and hold it."""
-    assert task.admit(number, ts, FOREVER, late=False) == ""
+    assert admit(task, number, ts, FOREVER, late=False) == ""
     task.hold(impressions((number, ts)))
+
+
+def interact(task, number, interaction, told, watermark):
+    """Take an interaction in; its fate, or nothing if that is open."""
+    fates = task.interact(side_by_side([number], [{interaction: told}]), np.array([watermark]))
+    return "".join(fate for _, fate in fates)
+
+
+def one_by_one(found):
+    return [(kind, reference, is_position, ts) for _, _, kind, reference, is_position, ts, *_ in found.rows()]
 
 
 def joined(task, number, ts):
     """The interactions of an impression, which are handed out once."""
-    found = task.interactions_of(impressions((number, ts)))
-    return [
-        (kind, reference, is_position, ts)
-        for kind, reference, is_position, ts in zip(
-            *(column.tolist() for column in (found.kinds, found.references, found.are_positions, found.ts)),
-            strict=True,
-        )
-    ]
+    return one_by_one(task.interactions_of(impressions((number, ts))))
+
+
+def expire(task, watermark):
+    return one_by_one(task.expire(watermark))
+
+
+def evict_waiting(task, number_of):
+    return one_by_one(task.evict_waiting(number_of))
 
 
 def clicked(ts, key=11):
@@ -79,10 +96,10 @@ def test_an_impression_is_held_until_its_last_deadline(task):
     hold(task, 1, 100.0)
     due(task, 200.0)
     assert task.open == 1
-    assert task.admit(1, 150.0, 200.0, late=False) == "duplicate"
+    assert admit(task, 1, 150.0, 200.0, late=False) == "duplicate"
     due(task, 200.5)
     assert task.open == 0
-    assert task.admit(1, 250.0, 200.5, late=False) == ""
+    assert admit(task, 1, 250.0, 200.5, late=False) == ""
 
 
 # Interactions.
@@ -90,16 +107,16 @@ def test_an_impression_is_held_until_its_last_deadline(task):
 
 def test_an_interaction_of_a_held_impression_belongs_to_it(task):
     hold(task, 1, 100.0)
-    assert task.interact(1, clicked(103.0), TOLD, FOREVER) == ""
+    assert interact(task, 1, clicked(103.0), TOLD, FOREVER) == ""
     assert task.pending == 1
     assert joined(task, 1, 100.0) == [clicked(103.0)]
 
 
 def test_an_interaction_waits_for_an_impression_that_comes_later(task):
-    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
     hold(task, 1, 100.0)
     assert task.pending == 1
-    assert task.expire(math.inf) == []
+    assert expire(task, math.inf) == []
     assert joined(task, 1, 100.0) == [clicked(103.0)]
 
 
@@ -108,33 +125,33 @@ def test_an_interaction_waits_for_an_impression_that_comes_later(task):
 def test_attribution_reaches_as_far_back_as_ahead_whichever_side_comes_first(task, first, ts, joins):
     if first == "impression":
         hold(task, 1, 100.0)
-    task.interact(1, clicked(ts), TOLD, FOREVER)
+    interact(task, 1, clicked(ts), TOLD, FOREVER)
     if first == "interaction":
         hold(task, 1, 100.0)
     assert bool(joined(task, 1, 100.0)) is joins
-    assert task.expire(math.inf) == ([] if joins else [clicked(ts)])
+    assert expire(task, math.inf) == ([] if joins else [clicked(ts)])
 
 
 def test_an_impression_takes_of_those_that_wait_only_the_ones_in_reach(task):
     for ts in (80.0, 103.0, 130.0):
-        task.interact(1, clicked(ts), TOLD, FOREVER)
+        interact(task, 1, clicked(ts), TOLD, FOREVER)
     hold(task, 1, 100.0)
     assert joined(task, 1, 100.0) == [clicked(103.0)]
-    assert task.expire(math.inf) == [clicked(80.0), clicked(130.0)]
+    assert expire(task, math.inf) == [clicked(80.0), clicked(130.0)]
 
 
 def test_the_same_interaction_of_a_held_impression_is_a_duplicate(task):
     hold(task, 1, 100.0)
-    task.interact(1, clicked(103.0), TOLD, FOREVER)
-    assert task.interact(1, clicked(103.0), (5.0, math.nan), FOREVER) == "duplicate"
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
+    assert interact(task, 1, clicked(103.0), (5.0, math.nan), FOREVER) == "duplicate"
     assert task.pending == 1
-    [payload] = task.interactions_of(impressions((1, 100.0))).payloads.tolist()
-    assert math.isnan(payload[0])
+    [seconds] = task.interactions_of(impressions((1, 100.0))).told.tolist()
+    assert math.isnan(seconds)
 
 
 def test_the_same_interaction_that_waits_is_a_duplicate(task):
-    task.interact(1, clicked(103.0), TOLD, FOREVER)
-    assert task.interact(1, clicked(103.0), TOLD, FOREVER) == "duplicate"
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
+    assert interact(task, 1, clicked(103.0), TOLD, FOREVER) == "duplicate"
     assert task.pending == 1
 
 
@@ -151,42 +168,42 @@ def test_the_same_interaction_that_waits_is_a_duplicate(task):
 )
 def test_interactions_that_differ_in_anything_are_two(task, other):
     hold(task, 1, 100.0)
-    task.interact(1, clicked(103.0), TOLD, FOREVER)
-    assert task.interact(1, other, TOLD, FOREVER) == ""
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
+    assert interact(task, 1, other, TOLD, FOREVER) == ""
     assert task.pending == 2
 
 
 def test_an_interaction_whose_time_has_passed_is_unmatched_at_once(task):
-    assert task.interact(1, clicked(100.0), TOLD, 110.5) == "unmatched"
+    assert interact(task, 1, clicked(100.0), TOLD, 110.5) == "unmatched"
     assert task.pending == 0
 
 
 def test_an_interaction_on_its_deadline_still_waits(task):
-    assert task.interact(1, clicked(100.0), TOLD, 110.0) == ""
+    assert interact(task, 1, clicked(100.0), TOLD, 110.0) == ""
 
 
 def test_an_interaction_after_the_click_deadline_of_its_impression_waits_and_ends_unmatched(task):
     hold(task, 1, 100.0)
     due(task, 110.5)
-    assert task.interact(1, clicked(105.0), TOLD, 110.5) == ""
-    assert task.expire(115.5) == [clicked(105.0)]
+    assert interact(task, 1, clicked(105.0), TOLD, 110.5) == ""
+    assert expire(task, 115.5) == [clicked(105.0)]
     assert task.pending == 0
 
 
 def test_those_that_wait_expire_when_their_time_has_passed_oldest_first(task):
     for ts in (103.0, 101.0, 102.0):
-        task.interact(1, clicked(ts), TOLD, FOREVER)
-    assert task.expire(111.0) == []
-    assert task.expire(112.5) == [clicked(101.0), clicked(102.0)]
+        interact(task, 1, clicked(ts), TOLD, FOREVER)
+    assert expire(task, 111.0) == []
+    assert expire(task, 112.5) == [clicked(101.0), clicked(102.0)]
     assert task.pending == 1
 
 
 def test_what_found_its_impression_leaves_the_others_of_its_second_waiting(task):
     for ts in (95.0, 95.5, 115.0):
-        task.interact(1, clicked(ts), TOLD, FOREVER)
+        interact(task, 1, clicked(ts), TOLD, FOREVER)
     hold(task, 1, 105.2)
-    assert task.expire(106.0) == [clicked(95.0)]
-    assert task.expire(math.inf) == []
+    assert expire(task, 106.0) == [clicked(95.0)]
+    assert expire(task, math.inf) == []
     assert task.pending == 2
 
 
@@ -201,7 +218,7 @@ def test_the_oldest_impressions_are_evicted_first_and_decided_at_the_stages_they
     evicted = {number: found.ids.tolist() for number, found in task.evict(3)}
     assert evicted == {0: [3], 1: [3], 2: [2, 3], 3: [1, 2, 3]}
     assert task.open == 1
-    assert task.admit(4, 140.0, 140.0, late=False) == "duplicate"
+    assert admit(task, 4, 140.0, 140.0, late=False) == "duplicate"
 
 
 def test_evicting_more_than_there_are_takes_all(task):
@@ -219,15 +236,15 @@ def test_what_was_evicted_is_never_due(task):
 
 def test_the_oldest_of_those_that_wait_are_given_up_first(task):
     for ts in (103.0, 101.0, 102.0):
-        task.interact(1, clicked(ts), TOLD, FOREVER)
-    assert task.evict_waiting(2) == [clicked(101.0), clicked(102.0)]
+        interact(task, 1, clicked(ts), TOLD, FOREVER)
+    assert evict_waiting(task, 2) == [clicked(101.0), clicked(102.0)]
     assert task.pending == 1
 
 
 def test_an_interaction_that_found_its_impression_does_not_wait_any_more(task):
-    task.interact(1, clicked(103.0), TOLD, FOREVER)
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
     hold(task, 1, 100.0)
-    assert task.evict_waiting(1) == []
+    assert evict_waiting(task, 1) == []
     assert task.pending == 1
 
 
@@ -236,23 +253,54 @@ def test_an_interaction_that_found_its_impression_does_not_wait_any_more(task):
 
 def test_an_id_means_the_second_impression_once_the_deadlines_of_the_first_have_passed(task):
     hold(task, 1, 100.0)
-    task.interact(1, clicked(103.0), TOLD, FOREVER)
-    assert task.admit(1, 205.0, 200.0, late=False) == "duplicate"
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
+    assert admit(task, 1, 205.0, 200.0, late=False) == "duplicate"
     # The first is still to be decided, with what was done with it.
-    assert task.admit(1, 205.0, 200.5, late=False) == ""
+    assert admit(task, 1, 205.0, 200.5, late=False) == ""
     task.hold(impressions((1, 205.0)))
-    task.interact(1, clicked(206.0), TOLD, FOREVER)
+    interact(task, 1, clicked(206.0), TOLD, FOREVER)
     assert joined(task, 1, 100.0) == [clicked(103.0)]
     assert joined(task, 1, 205.0) == [clicked(206.0)]
 
 
 def test_an_impression_that_is_settled_does_not_take_the_id_from_the_second(task):
     hold(task, 1, 100.0)
-    assert task.admit(1, 205.0, 200.5, late=False) == ""
+    assert admit(task, 1, 205.0, 200.5, late=False) == ""
     task.hold(impressions((1, 205.0)))
     assert due(task, 204.0) == {0: [1], 1: [1], 2: [1], 3: [1]}
     assert task.open == 1
-    assert task.admit(1, 207.0, 204.0, late=False) == "duplicate"
+    assert admit(task, 1, 207.0, 204.0, late=False) == "duplicate"
+
+
+def test_where_an_id_comes_to_mean_another_impression_those_before_are_admitted_first(task):
+    hold(task, 1, 100.0)
+    ids, ts, watermarks = [2, 1, 1, 3], [205.0, 206.0, 207.0, 208.0], [200.5] * 4
+    nobody_late = np.zeros(4, dtype=bool)
+    assert task.admit(ids, ts, watermarks, nobody_late) == (1, {})
+    assert task.admit(ids[1:], ts[1:], watermarks[1:], nobody_late[1:]) == (3, {1: "duplicate"})
+
+
+def test_one_of_many_that_come_together_is_late_and_the_others_are_admitted(task):
+    interact(task, 2, clicked(103.0), TOLD, FOREVER)
+    late = np.array([False, True, False])
+    assert task.admit([1, 2, 3], [100.0] * 3, [FOREVER] * 3, late) == (3, {1: "late"})
+    assert joined(task, 2, 100.0) == []
+
+
+def test_of_two_interactions_that_come_together_and_are_one_the_second_is_a_duplicate(task):
+    hold(task, 1, 100.0)
+    same = {clicked(103.0): (1.0, math.nan), clicked(104.0): TOLD}
+    done = side_by_side([1, 1], [same, {clicked(103.0): (2.0, math.nan)}])
+    assert task.interact(done, np.full(3, FOREVER)) == {("click", "duplicate"): 1}
+    assert task.interactions_of(impressions((1, 100.0))).told.tolist()[0] == 1.0
+
+
+def test_an_interaction_that_has_its_fate_is_forgotten_and_may_come_again(task):
+    hold(task, 1, 100.0)
+    for _ in range(2):
+        assert interact(task, 1, clicked(103.0), TOLD, FOREVER) == ""
+        assert joined(task, 1, 100.0) == [clicked(103.0)]
+    assert task.pending == 0
 
 
 @pytest.mark.parametrize("holding", [1, 2])
@@ -260,7 +308,7 @@ def test_the_oldest_impressions_that_hold_interactions_are_evicted_for_them(task
     for number, ts in ((1, 100.0), (2, 101.0), (3, 102.0)):
         hold(task, number, ts)
     for number in (2, 3):
-        task.interact(number, clicked(103.0), TOLD, FOREVER)
+        interact(task, number, clicked(103.0), TOLD, FOREVER)
     evicted = {number: found.ids.tolist() for number, found in task.evict_holding(holding)}
     assert evicted == dict.fromkeys(range(4), [2, 3][:holding])
     assert task.open == 3 - holding
@@ -268,11 +316,11 @@ def test_the_oldest_impressions_that_hold_interactions_are_evicted_for_them(task
 
 def test_only_the_impression_that_holds_interactions_is_evicted_for_them_not_another_of_its_id(task):
     hold(task, 1, 100.0)
-    task.interact(1, clicked(103.0), TOLD, FOREVER)
-    assert task.admit(1, 205.0, 200.5, late=False) == ""
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
+    assert admit(task, 1, 205.0, 200.5, late=False) == ""
     task.hold(impressions((1, 205.0)))
     hold(task, 2, 205.0)
-    task.interact(2, clicked(206.0), TOLD, FOREVER)
+    interact(task, 2, clicked(206.0), TOLD, FOREVER)
     evicted = {number: found.ts.tolist() for number, found in task.evict_holding(2)}
     assert evicted == {number: [100.0, 205.0] for number in range(4)}
     assert task.open == 1
@@ -280,7 +328,7 @@ def test_only_the_impression_that_holds_interactions_is_evicted_for_them_not_ano
 
 def test_many_that_wait_in_one_second_are_given_up_in_their_order(task):
     for number in range(5):
-        task.interact(number, clicked(100.0 + number / 10), TOLD, FOREVER)
+        interact(task, number, clicked(100.0 + number / 10), TOLD, FOREVER)
     hold(task, 1, 100.0)
-    assert [ts for *_, ts in task.evict_waiting(3)] == [100.0, 100.2, 100.3]
-    assert [ts for *_, ts in task.expire(math.inf)] == [100.4]
+    assert [ts for *_, ts in evict_waiting(task, 3)] == [100.0, 100.2, 100.3]
+    assert [ts for *_, ts in expire(task, math.inf)] == [100.4]

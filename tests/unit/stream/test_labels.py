@@ -7,12 +7,16 @@ import pytest
 from monitor.stream.labels import MAX_VALUES, LabelSets
 
 
+def number(sets, labels, overflow):
+    return sets.numbers([labels], overflow)[0]
+
+
 def test_the_same_values_have_the_same_number_and_others_another():
     sets = LabelSets(("variant", "country"))
     overflow = Counter()
-    first = sets.number({"variant": "a", "country": "de"}, overflow)
-    assert sets.number({"variant": "a", "country": "fr"}, overflow) != first
-    assert sets.number({"country": "de", "variant": "a"}, overflow) == first
+    first = number(sets, {"variant": "a", "country": "de"}, overflow)
+    assert number(sets, {"variant": "a", "country": "fr"}, overflow) != first
+    assert number(sets, {"country": "de", "variant": "a"}, overflow) == first
     assert sets.values == [("a", "de"), ("a", "fr")]
     assert len(sets) == 2
 
@@ -22,20 +26,20 @@ def test_a_missing_or_empty_value_is_unknown(labels):
     sets = LabelSets(("variant",))
     overflow = Counter()
     assert sets.values == []
-    assert sets.values[sets.number(labels, overflow)] == ("unknown",)
+    assert sets.values[number(sets, labels, overflow)] == ("unknown",)
 
 
 def test_a_value_that_says_unknown_is_the_unknown():
     sets = LabelSets(("variant",))
     overflow = Counter()
-    assert sets.number(None, overflow) == sets.number({"variant": "unknown"}, overflow)
+    assert number(sets, None, overflow) == number(sets, {"variant": "unknown"}, overflow)
 
 
 def test_labels_that_are_not_configured_do_not_count():
     sets = LabelSets(("variant",))
     overflow = Counter()
-    assert sets.number({"variant": "a", "user": "1"}, overflow) == sets.number(
-        {"variant": "a", "user": "2"}, overflow
+    assert number(sets, {"variant": "a", "user": "1"}, overflow) == number(
+        sets, {"variant": "a", "user": "2"}, overflow
     )
 
 
@@ -43,16 +47,16 @@ def test_without_configured_labels_there_is_one_set_from_the_beginning():
     sets = LabelSets(())
     overflow = Counter()
     assert sets.values == [()]
-    assert sets.number({"variant": "a"}, overflow) == sets.number(None, overflow) == 0
+    assert number(sets, {"variant": "a"}, overflow) == number(sets, None, overflow) == 0
 
 
 def test_the_value_after_the_fiftieth_is_other_and_is_counted_each_time():
     sets = LabelSets(("variant",))
     overflow = Counter()
-    numbers = {sets.number({"variant": f"v{i}"}, overflow) for i in range(MAX_VALUES)}
+    numbers = {number(sets, {"variant": f"v{i}"}, overflow) for i in range(MAX_VALUES)}
     assert len(numbers) == MAX_VALUES == 50
     assert overflow == {}
-    beyond = [sets.number({"variant": value}, overflow) for value in ("one", "two", "one")]
+    beyond = [number(sets, {"variant": value}, overflow) for value in ("one", "two", "one")]
     assert {sets.values[number] for number in beyond} == {("other",)}
     assert overflow == {"variant": 3}
 
@@ -60,17 +64,17 @@ def test_the_value_after_the_fiftieth_is_other_and_is_counted_each_time():
 def test_values_known_before_the_overflow_stay_themselves():
     sets = LabelSets(("variant",))
     overflow = Counter()
-    numbers = [sets.number({"variant": f"v{i}"}, overflow) for i in range(MAX_VALUES)]
-    sets.number({"variant": "beyond"}, overflow)
-    assert [sets.number({"variant": f"v{i}"}, overflow) for i in range(MAX_VALUES)] == numbers
+    numbers = [number(sets, {"variant": f"v{i}"}, overflow) for i in range(MAX_VALUES)]
+    number(sets, {"variant": "beyond"}, overflow)
+    assert [number(sets, {"variant": f"v{i}"}, overflow) for i in range(MAX_VALUES)] == numbers
 
 
 def test_unknown_needs_no_room_among_the_fifty():
     sets = LabelSets(("variant",))
     overflow = Counter()
     for i in range(MAX_VALUES):
-        sets.number({"variant": f"v{i}"}, overflow)
-    assert sets.values[sets.number(None, overflow)] == ("unknown",)
+        number(sets, {"variant": f"v{i}"}, overflow)
+    assert sets.values[number(sets, None, overflow)] == ("unknown",)
     assert overflow == {}
 
 
@@ -78,7 +82,7 @@ def test_each_name_overflows_for_itself():
     sets = LabelSets(("variant", "country"))
     overflow = Counter()
     for i in range(MAX_VALUES + 1):
-        sets.number({"variant": f"v{i}", "country": "de"}, overflow)
+        number(sets, {"variant": f"v{i}", "country": "de"}, overflow)
     assert sets.values[-1] == ("other", "de")
     assert overflow == {"variant": 1}
 
@@ -87,5 +91,5 @@ def test_there_is_an_end_to_the_number_of_sets():
     sets = LabelSets(("variant",))
     overflow = Counter()
     for i in range(1000):
-        sets.number({"variant": f"v{i}"}, overflow)
+        number(sets, {"variant": f"v{i}"}, overflow)
     assert len(sets) == MAX_VALUES + 1

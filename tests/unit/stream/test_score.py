@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from monitor.stream.interactions import CLICK, DWELL, OUTCOME, side_by_side
+from monitor.stream.interactions import CLICK, DWELL, OUTCOME
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import make_plan
 from monitor.stream.score import score
-from tests.unit.stream.rows import impression, impressions
+from tests.unit.stream.rows import impression, impressions, side_by_side
 from tests.unit.stream.timeline import settings
 
 A, B, C, D = 11, 12, 13, 14
