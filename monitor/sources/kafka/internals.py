@@ -66,8 +66,10 @@ async def commit_once(
 def hurry(consumer: AIOKafkaConsumer, wait_ms: int, min_bytes: int) -> None:
     """Let the next fetches wait at the broker for no longer, or for less, than this.
 
-    A node has one fetch under way. Where some partitions are at their end, all others wait with it.
+    A node has one fetch under way. Where some partitions are at their end, all others wait with it; and no
+    partition is to wait for another whose records are left in the client for later.
     """
+    consumer._fetcher._prefetch_backoff = 0
     consumer._fetcher._fetch_max_wait_ms = wait_ms
     consumer._fetcher._fetch_min_bytes = min_bytes
 

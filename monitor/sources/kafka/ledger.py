@@ -1,13 +1,17 @@
 """How far each partition has been handed out, how much is left, and what its silence means."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from monitor.stream.records import TopicPartition
 
 OUTAGE_SECONDS = 3.0
 """Without a successful fetch for longer it was an outage: a broker that answers does so twice a second."""
+STEP_MS = 10_000
+"""By so much of the records' time a partition may be ahead of the others."""
+PATIENCE_SECONDS = 2.0
+"""So long others wait for a partition that does not move."""
 
 
 @dataclass(slots=True)
@@ -26,6 +30,8 @@ class Progress:
     """When it was last fetched with success, be it an empty fetch."""
     stamp: int | None = None
     """The client's mark of its last successful fetch."""
+    time: int | None = None
+    """When the last record that was handed out reached Kafka, in milliseconds; None where not told."""
 
     @property
     def lag(self) -> int:
@@ -69,13 +75,37 @@ class Ledger:
             progress.position, progress.moved_at = position, now
 
     def advance(
-        self, positions: Mapping[TopicPartition, int], brought: Collection[TopicPartition], now: float
+        self,
+        positions: Mapping[TopicPartition, int],
+        brought: Mapping[TopicPartition, int | None],
+        now: float,
     ) -> None:
-        """Note what is handed out."""
+        """Note what is handed out: by partition the next offset, and the time of the last record."""
         for place, position in positions.items():
             self.jump(place, position, now)
-        for place in brought:
+        for place, time in brought.items():
             self._partitions[place].brought_at = now
+            self._partitions[place].time = time
+
+    def in_step(self, now: float) -> list[TopicPartition]:
+        """Choose the partitions to read from next: none that is far ahead of another with records left.
+
+        Small records come faster than large ones. If clicks ran ahead of a long backlog of impressions, all
+        of them would have to wait in memory.
+        """
+        times = [
+            progress.time
+            for progress in self._partitions.values()
+            if progress.lag and progress.time and now - progress.moved_at < PATIENCE_SECONDS
+        ]
+        limit = min(times, default=math.inf) + STEP_MS
+        chosen: list[TopicPartition] = []
+        for place, progress in self._partitions.items():
+            if progress.time and progress.time > limit:
+                progress.moved_at = now  # It could, but is not to.
+            else:
+                chosen.append(place)
+        return chosen
 
     def see(self, stamps: Mapping[TopicPartition, tuple[int | None, int | None]], now: float) -> bool:
         """Look at the client's marks of successful fetches and the ends they told; whether one is new."""

@@ -96,7 +96,8 @@ class Reader:
         fetched, self._work = self._work.result(), None
         if fetched is None or fetched.epoch != self._epoch:
             return []
-        self.ledger.advance(fetched.positions, fetched.batches, now)
+        newest = {place: records[-1].timestamp for place, records in fetched.batches.items()}
+        self.ledger.advance(fetched.positions, newest, now)
         if fetched.batches:
             self.heard_at = now
         return [Chunk(*place, records) for place, records in fetched.batches.items()]
@@ -138,10 +139,11 @@ class Reader:
             if time.monotonic() >= hurdle.due:
                 return await self._salvage(place, hurdle)
         alone = self._one_by_one.popleft() if self._one_by_one else None
+        asked = [alone] if alone else self._in_step()
         epoch = self._epoch
         try:
             batches = await self.consumer.getmany(
-                *([_place(alone)] if alone else []),
+                *map(_place, asked),
                 timeout_ms=WAIT_ALONE_MS if alone else WAIT_MS,
                 max_records=MAX_RECORDS,
             )
@@ -152,6 +154,11 @@ class Reader:
         # The client's positions, not the last offsets: transaction markers and compaction use up offsets too.
         positions = {place: await self.consumer.position(_place(place)) for place in self.ledger}
         return Fetched(epoch, batches, positions)
+
+    def _in_step(self) -> list[TopicPartition]:
+        chosen = self.ledger.in_step(time.monotonic())
+        # No partition named means all of them, also those that come with a new assignment.
+        return chosen if len(chosen) < len(self.ledger) else []
 
     async def _recover(self, alone: TopicPartition | None, error: Exception) -> None:
         """Go back to the ledger: a failed fetch has moved the client's positions over records it dropped."""

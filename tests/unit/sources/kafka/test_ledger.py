@@ -71,7 +71,7 @@ def test_records_that_wait_end_idleness() -> None:
     ledger.see({A: (151_000, 6)}, 151.0)
     assert ledger.lag() == {A: 1}
     assert ledger.idle(151.0, IDLE) == {}
-    ledger.advance({A: 6}, [A], 152.0)
+    ledger.advance({A: 6}, {A: None}, 152.0)
     assert ledger.lag() == {A: 0}
     assert ledger.idle(153.0, IDLE) == {}
 
@@ -84,7 +84,7 @@ def test_a_partition_with_records_left_that_does_not_move_is_still() -> None:
     ledger = ledger_at(5, 9)
     ledger.begin(B, 0, 0, 100.0)
     assert ledger.still_seconds(160.0) == pytest.approx(60.0)
-    ledger.advance({A: 6, B: 0}, [A], 160.0)
+    ledger.advance({A: 6, B: 0}, {A: None}, 160.0)
     assert ledger.still_seconds(161.0) == pytest.approx(1.0)
 
 
@@ -103,6 +103,52 @@ def test_time_in_which_nobody_asked_does_not_count() -> None:
 
 def test_positions_move_over_what_are_no_records() -> None:
     ledger = ledger_at(5, 6)
-    ledger.advance({A: 6}, [], 101.0)
+    ledger.advance({A: 6}, {}, 101.0)
     assert ledger.position(A) == 6
     assert ledger.lag() == {A: 0}
+
+
+def ledger_with(*partitions: tuple[int, int, int | None]) -> Ledger:
+    """Partitions of topic t by their position, end and time of the last record in seconds."""
+    ledger = Ledger()
+    for number, (position, end, seconds) in enumerate(partitions):
+        ledger.begin(("t", number), 0, end, 100.0)
+        told = None if seconds is None else seconds * 1000
+        ledger.advance({("t", number): position}, {("t", number): told}, 100.0)
+    return ledger
+
+
+def chosen(ledger: Ledger, now: float = 100.5) -> list[int]:
+    return [number for _, number in ledger.in_step(now)]
+
+
+def test_before_anything_was_read_all_partitions_are_read() -> None:
+    ledger = ledger_at(0, 9)
+    assert ledger.in_step(100.5) == [A]
+
+
+def test_a_partition_far_ahead_of_another_with_records_left_is_held_back() -> None:
+    assert chosen(ledger_with((5, 9, 1000), (5, 9, 1010), (5, 9, 1011), (5, 5, 2000))) == [0, 1]
+
+
+def test_a_partition_at_its_end_holds_nobody_back() -> None:
+    assert chosen(ledger_with((9, 9, 1000), (5, 9, 2000))) == [0, 1]
+
+
+def test_records_without_a_time_hold_nobody_back_and_are_not_held_back() -> None:
+    assert chosen(ledger_with((5, 9, None), (5, 9, 2000), (5, 9, 1000))) == [0, 2]
+
+
+def test_others_do_not_wait_for_a_partition_that_does_not_move() -> None:
+    ledger = ledger_with((5, 9, 1000), (5, 9, 2000))
+    assert chosen(ledger, 101.9) == [0]
+    assert chosen(ledger, 102.0) == [0, 1]
+
+
+def test_a_partition_that_is_held_back_is_not_still() -> None:
+    ledger = ledger_with((5, 5, 1000), (5, 9, 2000))
+    for now in range(101, 200):
+        ledger.see({("t", 0): (now, 5 + now)}, now)
+        ledger.advance({("t", 0): 4 + now}, {("t", 0): 1_000_000}, now)
+        assert chosen(ledger, now) == [0]
+    assert ledger.still_seconds(200.0) == 1.0
