@@ -22,7 +22,7 @@ from benchmarks.figures.result import Goal, Printed, save
 from monitor.config import Config
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
-from monitor.stream.cells import Cells
+from monitor.stream.cells import Cells, Observer
 from monitor.stream.engine import Engine
 from monitor.stream.plan import Column, Plan
 from monitor.stream.records import Role
@@ -49,9 +49,9 @@ class Registered:
 
 def observed(columns: tuple[Column, ...], label_sets: int) -> Cells:
     """Random scores of every column and label set."""
-    cells = Cells(columns)
+    cells, observer = Cells(columns), Observer(columns)
     for number in range(label_sets):
-        cells.observe(np.full(IMPRESSIONS, number), RNG.random((IMPRESSIONS, len(columns))))
+        cells.add(observer.observe(np.full(IMPRESSIONS, number), RNG.random((IMPRESSIONS, len(columns)))))
     return cells
 
 

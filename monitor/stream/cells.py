@@ -1,7 +1,7 @@
 """Accumulators: count, sum, sum of squares and buckets for each label set and column, as numpy arrays."""
 
 from collections.abc import Sequence
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -11,12 +11,49 @@ from monitor.stream.plan import Column
 Numbers = TypeVar("Numbers", Ints, Floats)
 
 
+class Observed(NamedTuple):
+    """What some impressions add to each column, for those label sets that they have."""
+
+    label_sets: Ints
+    buckets: Ints
+    sums: Floats
+    squares: Floats
+
+
+class Observer:
+    """Adds up the values of columns, once for all who want to know."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._groups = _by_bounds(columns)
+        self._width = _width(columns)
+
+    def observe(self, label_sets: Ints, values: Floats) -> Observed:
+        """Take one row of values for each impression, NaN where there is nothing to observe."""
+        seen = ~np.isnan(values)
+        rows, columns = np.nonzero(seen)
+        scores = values[seen]
+        sets, local = np.unique(label_sets, return_inverse=True)
+        cell = local[rows] * values.shape[1] + columns
+        shape = (len(sets), values.shape[1])
+        size = len(sets) * values.shape[1]
+        bucket = np.empty(len(scores), dtype=np.int64)
+        for bounds, members in self._groups:
+            chosen = members[columns]
+            bucket[chosen] = np.searchsorted(bounds, scores[chosen], side="left")
+        buckets = np.bincount(cell * self._width + bucket, minlength=size * self._width)
+        return Observed(
+            label_sets=sets,
+            buckets=buckets.reshape(*shape, self._width),
+            sums=np.asarray(np.bincount(cell, scores, size), dtype=np.float64).reshape(shape),
+            squares=np.asarray(np.bincount(cell, scores * scores, size), dtype=np.float64).reshape(shape),
+        )
+
+
 class Cells:
     """What was observed, for each label set (rows) and column. Cells of the same columns can be added up."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        self._groups = _by_bounds(columns)
-        self.width = 1 + max((len(bounds) for bounds, _ in self._groups), default=0)
+        self.width = _width(columns)
         self.buckets: Ints = np.zeros((0, len(columns), self.width), dtype=np.int64)
         """How many fell into each bucket, not cumulated; the bucket behind a column's last bound is +Inf."""
         self.sums: Floats = np.zeros((0, len(columns)))
@@ -33,33 +70,26 @@ class Cells:
             self.sums = more_rows(self.sums, rows)
             self.squares = more_rows(self.squares, rows)
 
-    def observe(self, label_sets: Ints, values: Floats) -> None:
-        """Add one row of values for each impression, NaN where there is nothing to observe."""
-        seen = ~np.isnan(values)
-        rows, columns = np.nonzero(seen)
-        scores = values[seen]
-        self.grow(int(label_sets.max(initial=-1)) + 1)
-        sets, local = np.unique(label_sets, return_inverse=True)
-        cell = local[rows] * values.shape[1] + columns
-        shape = (len(sets), values.shape[1])
-        size = len(sets) * values.shape[1]
-        bucket = np.empty(len(scores), dtype=np.int64)
-        for bounds, members in self._groups:
-            chosen = members[columns]
-            bucket[chosen] = np.searchsorted(bounds, scores[chosen], side="left")
-        counted = np.bincount(cell * self.width + bucket, minlength=size * self.width)
-        self.buckets[sets] += counted.reshape(*shape, self.width)
-        self.sums[sets] += np.bincount(cell, scores, size).reshape(shape)
-        self.squares[sets] += np.bincount(cell, scores * scores, size).reshape(shape)
+    def add(self, found: Observed, first_column: int = 0) -> None:
+        """Add what was observed, of columns that are these or follow each other among them."""
+        sets, columns, width = found.buckets.shape
+        if not sets:
+            return
+        self.grow(int(found.label_sets[-1]) + 1)
+        # Rows that follow each other are added as they are; to pick them out costs more.
+        rows = found.label_sets if found.label_sets[-1] >= sets else slice(sets)
+        within = (rows, slice(first_column, first_column + columns))
+        self.buckets[*within, :width] += found.buckets
+        self.sums[within] += found.sums
+        self.squares[within] += found.squares
 
-    def merge(self, other: Self, first_column: int = 0) -> None:
-        """Add what another has observed, whose columns are these or follow each other among them."""
-        rows, columns = other.sums.shape
+    def merge(self, other: Self) -> None:
+        """Add what another has observed of the same columns."""
+        rows = len(other.sums)
         self.grow(rows)
-        within = (slice(rows), slice(first_column, first_column + columns))
-        self.buckets[*within, : other.width] += other.buckets
-        self.sums[within] += other.sums
-        self.squares[within] += other.squares
+        self.buckets[:rows] += other.buckets
+        self.sums[:rows] += other.sums
+        self.squares[:rows] += other.squares
 
 
 def more_rows(counted: Numbers, rows: int) -> Numbers:
@@ -67,6 +97,11 @@ def more_rows(counted: Numbers, rows: int) -> Numbers:
     grown = np.zeros((rows, *counted.shape[1:]), dtype=counted.dtype)
     grown[: len(counted)] = counted
     return grown
+
+
+def _width(columns: Sequence[Column]) -> int:
+    """Buckets of the column that has most, +Inf among them."""
+    return 1 + max((len(column.measure.metric.buckets) for column in columns), default=0)
 
 
 def _by_bounds(columns: Sequence[Column]) -> list[tuple[Floats, Bools]]:

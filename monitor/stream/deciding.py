@@ -10,7 +10,7 @@ from monitor.config import LimitsConfig
 from monitor.durations import in_words
 from monitor.stream.books import Books
 from monitor.stream.bounds import evictions
-from monitor.stream.cells import Cells
+from monitor.stream.cells import Observer
 from monitor.stream.impressions import Impressions
 from monitor.stream.interactions import NOTHING_DONE, Interactions, ended
 from monitor.stream.judgments import JudgmentTable
@@ -37,6 +37,7 @@ class Decisions:
         uncounted: Books,
     ) -> None:
         self._plan = plan
+        self._observers = [Observer(stage.columns) for stage in plan.stages]
         self._limits = limits
         self._table = table
         self._windows = windows
@@ -81,11 +82,10 @@ class Decisions:
             _explain(stage, scored)
         tally = progress.tally
         for slot, rows in self._windows.slots(impressions.ts):
-            cells = Cells(stage.columns)
-            cells.observe(impressions.label_sets[rows], scored.values[rows])
-            self._windows.add(progress.number, number, slot, cells)
+            found = self._observers[number].observe(impressions.label_sets[rows], scored.values[rows])
+            self._windows.add(progress.number, number, slot, found)
             if counted:
-                tally.cells.merge(cells, stage.first_column)
+                tally.cells.add(found, stage.first_column)
         if counted:
             tally.observe(number, scored, now)
         books = tally.books if counted else self._uncounted

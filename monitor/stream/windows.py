@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from monitor.metrics import Floats
-from monitor.stream.cells import Cells
+from monitor.stream.cells import Cells, Observed
 from monitor.stream.plan import Stage
 
 
@@ -30,6 +30,12 @@ class Window:
         return self.start + self.size
 
 
+Place = tuple[float, int, float]
+"""Size, stage and start of a window, or of a slot."""
+Open = dict[Place, dict[int, Cells]]
+"""What each task has brought."""
+
+
 class Windows:
     """The open windows, and as many closed ones of each size and stage as are to be kept."""
 
@@ -37,11 +43,13 @@ class Windows:
         self.covered_from = -math.inf
         """Everything from here on was seen; windows that begin before are partial."""
         self.slot = _common_divisor(sizes)
-        """Every window consists of whole slots of this size, so impressions are added up by slot once."""
+        """Every window consists of whole slots of this size, so impressions are added up once, by slot."""
         self._sizes = sizes
         self._stages = stages
-        self._open: dict[tuple[float, int, float], dict[int, Cells]] = {}
-        """Size, stage and start -> what each task has brought."""
+        self._slots: Open = {}
+        """The slots that may still grow."""
+        self._open: Open = {}
+        """The windows into which slots go then."""
         self._closed = {(size, i): deque[Window](maxlen=kept) for size in sizes for i in range(len(stages))}
         self._watermark = -math.inf
 
@@ -51,10 +59,11 @@ class Windows:
 
     def forget(self, task: int) -> None:
         """A task begins anew and will bring all that open windows need again."""
-        for window, tasks in list(self._open.items()):
-            tasks.pop(task, None)
-            if not tasks:
-                del self._open[window]
+        for brought in (self._slots, self._open):
+            for place, tasks in list(brought.items()):
+                tasks.pop(task, None)
+                if not tasks:
+                    del brought[place]
 
     def slots(self, times: Floats) -> Iterator[tuple[float, slice]]:
         """The slots of time in which impressions were shown, and which rows are of each; rows are by time."""
@@ -63,33 +72,49 @@ class Windows:
         for first, last in pairwise([0, *ends]):
             yield float(slots[first]), slice(first, last)
 
-    def add(self, task: int, stage: int, slot: float, cells: Cells) -> None:
-        """Add what a task has observed in the slot of time that begins at `slot` to the windows around it."""
-        for size in self._sizes:
-            start = math.floor(slot / size) * size
-            if start + size + self._stages[stage].delay < self._watermark:
-                continue  # closed: a partition that was taken over replays what another owner has shown
-            tasks = self._open.setdefault((size, stage, start), {})
-            if task not in tasks:
-                tasks[task] = Cells(self._stages[stage].columns)
-            tasks[task].merge(cells)
+    def add(self, task: int, stage: int, slot: float, found: Observed) -> None:
+        """Add what a task has observed of the impressions in the slot of time that begins at `slot`."""
+        if any(self._is_open(*window) for window in self._around(stage, slot)):
+            self._cells(self._slots, (self.slot, stage, slot), task).add(found)
 
     def close(self, watermark: float) -> None:
         """Close what every task's watermark has passed."""
+        for place in self._passed(self._slots, watermark):
+            _, stage, slot = place
+            around = [window for window in self._around(stage, slot) if self._is_open(*window)]
+            for task, brought in self._slots.pop(place).items():
+                for window in around:
+                    self._cells(self._open, window, task).merge(brought)
         self._watermark = max(self._watermark, watermark)
-        due = [
-            (start, size, stage)
-            for size, stage, start in self._open
-            if start + size + self._stages[stage].delay < watermark
-        ]
-        for start, size, stage in sorted(due):
+        for place in self._passed(self._open, watermark):
+            size, stage, start = place
             cells = Cells(self._stages[stage].columns)
-            for brought in self._open.pop((size, stage, start)).values():
+            for brought in self._open.pop(place).values():
                 cells.merge(brought)
             if not cells.buckets.any():
                 continue  # impressions, but none of them judged: a window without samples is none
-            window = Window(size, start, self._stages[stage], cells, start < self.covered_from)
-            self._closed[size, stage].append(window)
+            closed = Window(size, start, self._stages[stage], cells, start < self.covered_from)
+            self._closed[size, stage].append(closed)
+
+    def _around(self, stage: int, slot: float) -> list[Place]:
+        return [(size, stage, math.floor(slot / size) * size) for size in self._sizes]
+
+    def _is_open(self, size: float, stage: int, start: float) -> bool:
+        """A partition that was taken over replays what another owner has shown: that is closed."""
+        return start + size + self._stages[stage].delay >= self._watermark
+
+    def _passed(self, brought: Open, watermark: float) -> list[Place]:
+        """Those whose end and delay have passed, by their start."""
+        return sorted(
+            (place for place in brought if place[2] + place[0] + self._stages[place[1]].delay < watermark),
+            key=lambda place: (place[2], place[0], place[1]),
+        )
+
+    def _cells(self, brought: Open, place: Place, task: int) -> Cells:
+        tasks = brought.setdefault(place, {})
+        if task not in tasks:
+            tasks[task] = Cells(self._stages[place[1]].columns)
+        return tasks[task]
 
     def closed(self) -> list[Window]:
         """Every closed window that is kept."""

@@ -10,7 +10,7 @@ from monitor.config import Config
 from monitor.durations import in_words
 from monitor.events import Reason
 from monitor.stream.books import Books
-from monitor.stream.cells import Cells
+from monitor.stream.cells import Cells, Observer
 from monitor.stream.plan import Plan, Stage, make_plan
 from monitor.stream.snapshot import DELAY_BUCKETS, Delays, Snapshot
 from monitor.stream.windows import Window
@@ -70,7 +70,7 @@ def observe(cells: Cells, columns: Sequence[Any], label_set: int, values: Observ
     for i, column in enumerate(columns):
         each = values.get(column.measure.name, ())
         matrix[: len(each), i] = each
-    cells.observe(np.full(rows, label_set), matrix)
+    cells.add(Observer(columns).observe(np.full(rows, label_set), matrix))
     return cells
 
 

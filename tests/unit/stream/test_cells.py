@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitor.config import Config
-from monitor.stream.cells import Cells
+from monitor.stream.cells import Cells, Observer
 from monitor.stream.plan import make_plan
 
 drawn = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -22,7 +22,7 @@ RESULTS, EMPTY, LATENCY = (
 
 def observed(label_sets, rows, columns=SHOWN):
     cells = Cells(columns)
-    cells.observe(np.array(label_sets), np.array(rows, dtype=float))
+    cells.add(Observer(columns).observe(np.array(label_sets), np.array(rows, dtype=float)))
     return cells
 
 
@@ -81,8 +81,8 @@ def test_the_columns_of_a_stage_are_added_where_they_stand_in_the_whole_plan():
     plan = make_plan(Config())
     whole = Cells(plan.columns)
     stage = plan.stages[-1]
-    part = observed([1], [[0.5] * len(stage.columns)], stage.columns)
-    whole.merge(part, stage.first_column)
+    found = Observer(stage.columns).observe(np.array([1]), np.full((1, len(stage.columns)), 0.5))
+    whole.add(found, stage.first_column)
     place = slice(stage.first_column, stage.first_column + len(stage.columns))
     assert whole.counts[1, place].tolist() == [1] * len(stage.columns)
     assert whole.counts.sum() == len(stage.columns)
@@ -107,5 +107,5 @@ def test_adding_leaves_what_was_added_as_it_was():
     part = observed([0], [row(results=1)])
     whole = Cells(SHOWN)
     whole.merge(part)
-    whole.observe(np.array([0]), np.array([row(results=5)]))
+    whole.add(Observer(SHOWN).observe(np.array([0]), np.array([row(results=5)])))
     assert part.sums[0, RESULTS] == 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from monitor.stream.cells import Cells
+from monitor.stream.cells import Observer
 from monitor.stream.plan import make_plan
 from monitor.stream.windows import Windows
 from tests.unit.stream.timeline import settings
@@ -18,9 +18,8 @@ def windows_of(*sizes, kept=10):
 
 
 def cells(value=1.0, stage=SHOWN):
-    found = Cells(STAGES[stage].columns)
-    found.observe(np.array([0]), np.full((1, len(STAGES[stage].columns)), value))
-    return found
+    columns = STAGES[stage].columns
+    return Observer(columns).observe(np.array([0]), np.full((1, len(columns)), value))
 
 
 def samples(windows):

@@ -38,7 +38,9 @@ class FakeConsumer:
                 raise self.bad[place]
             if offset < self.first:
                 raise errors.OffsetOutOfRangeError({place: offset})
-            drained[place] = [SimpleNamespace(offset=n, timestamp=None) for n in range(offset, min(offset + 2, 10))]
+            drained[place] = [
+                SimpleNamespace(offset=n, timestamp=None) for n in range(offset, min(offset + 2, 10))
+            ]
             self.positions[place] = min(offset + 2, 10)
         return {place: records for place, records in drained.items() if records}
 
