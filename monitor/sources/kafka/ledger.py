@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from monitor.stream.records import TopicPartition
 
 OUTAGE_SECONDS = 3.0
-"""Without a successful fetch for longer it was an outage: a broker that answers does so twice a second."""
+"""Without a successful fetch for longer it was an outage: a broker that answers does so once a second."""
 STEP_MS = 10_000
 """By so much of the records' time a partition may be ahead of the others."""
 PATIENCE_SECONDS = 2.0
@@ -134,14 +134,17 @@ class Ledger:
         return {place: progress.lag for place, progress in self._partitions.items()}
 
     def idle(self, now: float, seconds: float) -> dict[TopicPartition, float]:
-        """Partitions at their end that were asked within `seconds` and brought nothing for as long.
+        """Partitions at their end that were asked lately and brought nothing for `seconds`.
 
         With the time of the last fetch, up to which that is known: in an outage it stands still.
         """
+        lately = max(seconds, OUTAGE_SECONDS)
         return {
             place: progress.fetched_at
             for place, progress in self._partitions.items()
-            if not progress.lag and now - progress.fetched_at <= seconds <= now - progress.brought_at
+            if not progress.lag
+            and now - progress.fetched_at <= lately
+            and seconds <= now - progress.brought_at
         }
 
     def still_seconds(self, now: float) -> float:

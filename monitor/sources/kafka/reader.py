@@ -28,9 +28,9 @@ from monitor.stream.records import Chunk, Record, TopicPartition
 
 log = logging.getLogger(__name__)
 
-FETCH_WAIT_MS = 300
-"""How long a broker may wait for more before it answers."""
-WAIT_MS = 300
+FETCH_WAIT_MS = 1_000
+"""How long a broker may wait for more before it answers; where little comes, every answer costs more."""
+WAIT_MS = FETCH_WAIT_MS
 WAIT_ALONE_MS = FETCH_WAIT_MS + 100
 MAX_RECORDS = 1_000
 """Few enough to be still in the processor's cache when they are decoded."""
