@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-TICK_SECONDS = 0.1
+TICK_SECONDS = 0.25
 STALL_SECONDS = 0.25
 
 

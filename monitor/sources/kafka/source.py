@@ -15,7 +15,7 @@ from monitor.stream.records import Role, TopicPartition
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 0.3
+POLL_SECONDS = 0.5
 REPLACEMENTS = 2
 """New clients in a row that brought nothing, though there are records, after which it is called stuck."""
 FAILURES = 25
