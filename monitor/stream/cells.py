@@ -19,6 +19,14 @@ class Observed(NamedTuple):
     sums: Floats
     squares: Floats
 
+    def between(self, first: int, end: int) -> "Observed":
+        """Those label sets from `first` to before `end`, numbered from 0 on."""
+        low, high = np.searchsorted(self.label_sets, (first, end)).tolist()
+        rows = slice(low, high)
+        return Observed(
+            self.label_sets[rows] - first, self.buckets[rows], self.sums[rows], self.squares[rows]
+        )
+
 
 class Observer:
     """Adds up the values of columns, once for all who want to know."""

@@ -2,16 +2,19 @@
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
 from monitor.config import LimitsConfig
 from monitor.durations import in_words
+from monitor.stream import interactions
 from monitor.stream.books import Books
 from monitor.stream.bounds import evictions
 from monitor.stream.cells import Observer
-from monitor.stream.impressions import Impressions
+from monitor.stream.impressions import Impressions, one_after_the_other
 from monitor.stream.interactions import NOTHING_DONE, Interactions, ended
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.plan import Plan, Stage
@@ -23,6 +26,14 @@ log = logging.getLogger(__name__)
 
 MAX_BATCH = 4096
 """Impressions scored at once: bounds the padded matrices when a backlog is worked off."""
+
+
+class Part(NamedTuple):
+    """Impressions of one task that are decided, and whether they are to be counted."""
+
+    progress: TaskProgress
+    impressions: Impressions
+    counted: bool
 
 
 class Decisions:
@@ -44,62 +55,118 @@ class Decisions:
         self._uncounted = uncounted
         """Where that goes which was counted before a restart."""
 
-    def advance(self, progress: TaskProgress, watermark: float, now: float) -> None:
-        """Decide all of a task whose deadline the watermark has passed."""
-        progress.decided_until = max(progress.decided_until, watermark)
-        for number, impressions in progress.task.due(watermark):
-            self._decide(progress, number, impressions, "settled", now)
-        self._end_interactions(progress, progress.task.expire(watermark), "unmatched")
+    def advance(self, watermarks: Sequence[tuple[TaskProgress, float]], now: float) -> None:
+        """Decide all of some tasks whose deadlines their watermarks have passed."""
+        for progress, watermark in watermarks:
+            progress.decided_until = max(progress.decided_until, watermark)
+        for number in range(len(self._plan.stages)):
+            due: list[tuple[TaskProgress, Impressions]] = []
+            for progress, watermark in watermarks:
+                if (found := progress.task.due(number, watermark)) is not None:
+                    due.append((progress, found))
+            self._decide(number, due, "settled", now)
+            for progress, found in due:
+                progress.task.pass_on(number, found)
+        for progress, watermark in watermarks:
+            self._end_interactions(progress, progress.task.expire(watermark), "unmatched")
 
     def keep_bounds(self, tasks: Mapping[int, TaskProgress], now: float) -> None:
         """Decide early what is over a bound."""
         for eviction in evictions(tasks, self._limits):
             self._end_interactions(eviction.progress, eviction.interactions, "evicted")
             for number, impressions in eviction.stages:
-                self._decide(eviction.progress, number, impressions, "evicted", now)
+                self._decide(number, [(eviction.progress, impressions)], "evicted", now)
 
     def _decide(
-        self, progress: TaskProgress, number: int, impressions: Impressions, fate: str, now: float
+        self, number: int, due: Iterable[tuple[TaskProgress, Impressions]], fate: str, now: float
     ) -> None:
         """Observe impressions at one stage; what was counted before a restart goes to the windows only."""
-        deadlines = impressions.ts + self._plan.stages[number].delay
-        before = int(np.searchsorted(deadlines, progress.counted.stages[number]))
-        for part, counted in ((impressions[:before], False), (impressions[before:], True)):
-            for i in range(0, len(part), MAX_BATCH):
-                self._observe(progress, number, part[i : i + MAX_BATCH], now, counted=counted)
-        if number == len(self._plan.stages) - 1:
-            settled = int(np.searchsorted(deadlines, progress.counted.settled))
-            self._uncounted.fates["impression", fate] += settled
-            progress.tally.books.fates["impression", fate] += len(impressions) - settled
+        parts: list[Part] = []
+        for progress, impressions in due:
+            deadlines = impressions.ts + self._plan.stages[number].delay
+            before = int(np.searchsorted(deadlines, progress.counted.stages[number]))
+            parts.append(Part(progress, impressions[:before], counted=False))
+            parts.append(Part(progress, impressions[before:], counted=True))
+            if number == len(self._plan.stages) - 1:
+                settled = int(np.searchsorted(deadlines, progress.counted.settled))
+                self._uncounted.fates["impression", fate] += settled
+                progress.tally.books.fates["impression", fate] += len(impressions) - settled
+        for batch in _batches(parts):
+            self._observe(number, batch, now)
 
-    def _observe(
-        self, progress: TaskProgress, number: int, impressions: Impressions, now: float, *, counted: bool
-    ) -> None:
+    def _observe(self, number: int, parts: Sequence[Part], now: float) -> None:
         stage = self._plan.stages[number]
-        done = progress.task.interactions_of(impressions) if stage.decides_clicks else NOTHING_DONE
-        scored = score(stage, impressions, self._table, done)
+        begins = list(accumulate((len(part.impressions) for part in parts), initial=0))
+        shown = one_after_the_other([part.impressions for part in parts])
+        done = self._done(parts, begins) if stage.decides_clicks else NOTHING_DONE
+        scored = score(stage, shown, self._table, done)
         if log.isEnabledFor(logging.DEBUG):
             _explain(stage, scored)
-        tally = progress.tally
-        for slot, rows in self._windows.slots(impressions.ts):
-            found = self._observers[number].observe(impressions.label_sets[rows], scored.values[rows])
-            self._windows.add(progress.number, number, slot, found)
-            if counted:
-                tally.cells.add(found, stage.first_column)
-        if counted:
+        for part, first in zip(parts, begins, strict=False):
+            # What they are scored in may be a copy.
+            part.impressions.was_judged[:] = shown.was_judged[first : first + len(part.impressions)]
+            self._count(number, part, scored.of(first, part.impressions), now)
+        self._add_up(number, parts, scored)
+
+    @staticmethod
+    def _done(parts: Sequence[Part], begins: Sequence[int]) -> Interactions:
+        """What was done with impressions, by their rows among all parts."""
+        found: list[Interactions] = []
+        for part, first in zip(parts, begins, strict=False):
+            done = part.progress.task.interactions_of(part.impressions)
+            found.append(done._replace(impressions=done.impressions + first))
+        return interactions.one_after_the_other(found)
+
+    def _add_up(self, number: int, parts: Sequence[Part], scored: Scored) -> None:
+        """Give windows and tallies what was observed: by part, by slot of time, by label set."""
+        shown, stage = scored.impressions, self._plan.stages[number]
+        slots, label_sets = self._windows.slots(shown.ts), int(shown.label_sets.max()) + 1
+        part_of = np.repeat(np.arange(len(parts)), [len(part.impressions) for part in parts])
+        begins = np.flatnonzero((np.diff(slots, prepend=np.nan) != 0) | (np.diff(part_of, prepend=-1) != 0))
+        group = np.zeros(len(slots), dtype=np.int64)
+        group[begins[1:]] = 1
+        found = self._observers[number].observe(
+            np.cumsum(group) * label_sets + shown.label_sets, scored.values
+        )
+        for i, first in enumerate(begins.tolist()):
+            part, of_group = parts[part_of[first]], found.between(i * label_sets, (i + 1) * label_sets)
+            self._windows.add(part.progress.number, number, float(slots[first]), of_group)
+            if part.counted:
+                part.progress.tally.cells.add(of_group, stage.first_column)
+
+    def _count(self, number: int, part: Part, scored: Scored, now: float) -> None:
+        """Keep the books, and count what is told beside the scores."""
+        tally, maturity = part.progress.tally, self._plan.stages[number].maturity
+        if part.counted:
             tally.observe(number, scored, now)
-        books = tally.books if counted else self._uncounted
+        books = tally.books if part.counted else self._uncounted
         books.fates.update(scored.fates)
-        if scored.judged is not None and stage.maturity is not None:
+        if scored.judged is not None and maturity is not None:
             judged = int(np.count_nonzero(scored.judged))
-            books.judged[stage.maturity, "judged"] += judged
-            books.judged[stage.maturity, "unjudged"] += len(impressions) - judged
+            books.judged[maturity, "judged"] += judged
+            books.judged[maturity, "unjudged"] += len(part.impressions) - judged
 
     def _end_interactions(self, progress: TaskProgress, done: Interactions, fate: str) -> None:
         if done.size:
             counted = done.ts + self._plan.attribution >= progress.counted.interactions
             progress.tally.books.fates.update(ended(done.kinds[counted], fate))
             self._uncounted.fates.update(ended(done.kinds[~counted], fate))
+
+
+def _batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    """The same in batches that are scored at once; none is empty."""
+    batch: list[Part] = []
+    size = 0
+    for part in parts:
+        for first in range(0, len(part.impressions), MAX_BATCH):
+            rows = part.impressions[first : first + MAX_BATCH]
+            if size + len(rows) > MAX_BATCH:
+                yield batch
+                batch, size = [], 0
+            batch.append(part._replace(impressions=rows))
+            size += len(rows)
+    if batch:
+        yield batch
 
 
 def _explain(stage: Stage, scored: Scored) -> None:

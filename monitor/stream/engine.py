@@ -108,9 +108,10 @@ class Engine:
         passed = lowest(p.watermark for p in self._tasks.values())
         # A task that is taken over may be behind, by as much as it has to read again.
         self._table.horizon = passed - self.plan.last_delay
-        for progress in self._tasks.values():
-            watermark = passed if self._judgments_anywhere else progress.watermark.value
-            self._decisions.advance(progress, watermark, now)
+        self._decisions.advance(
+            [(p, passed if self._judgments_anywhere else p.watermark.value) for p in self._tasks.values()],
+            now,
+        )
         self._windows.close(passed)
         for progress in self._tasks.values():
             for part in progress.partitions.values():
@@ -321,10 +322,9 @@ class Engine:
         if self._judgments_anywhere:
             others = (p.watermark.value for p in self._tasks.values() if p is not progress)
             passed = min([watermark, *others])
-            for each in self._tasks.values():
-                self._decisions.advance(each, passed, now)
+            self._decisions.advance([(each, passed) for each in self._tasks.values()], now)
         else:
-            self._decisions.advance(progress, watermark, now)
+            self._decisions.advance([(progress, watermark)], now)
 
     def _decide_due(self) -> None:
         """Decide what is due, before anything tells how far was counted.

@@ -119,19 +119,23 @@ class Task:
         self._forget(done)
         return done._replace(impressions=rows)
 
-    def due(self, watermark: float) -> Stages:
-        """The stages whose deadline the watermark has passed, each with its impressions by ts."""
-        decided = self._arrivals.passed(watermark)
-        if decided:
-            yield 0, decided[0]
-        for number, queue in enumerate(self._queues, start=1):
-            for part in decided:
-                queue.put(part)
-            decided = queue.passed(self._plan.stages[number].delay, watermark)
-            if decided:
-                decided = [one_after_the_other(decided)]
-                yield number, decided[0]
-        self._release(decided)
+    def due(self, number: int, watermark: float) -> Impressions | None:
+        """Take out the impressions, by ts, whose deadline of a stage the watermark has passed; None if none.
+
+        When they are decided, they are to be passed on.
+        """
+        if number == 0:
+            found = self._arrivals.passed(watermark)
+        else:
+            found = self._queues[number - 1].passed(self._plan.stages[number].delay, watermark)
+        return one_after_the_other(found) if found else None
+
+    def pass_on(self, number: int, decided: Impressions) -> None:
+        """Let impressions that were decided at a stage wait for the next, or go if it was the last."""
+        if number < len(self._queues):
+            self._queues[number].put(decided)
+        else:
+            self._release([decided])
 
     def oldest(self, number_of: int) -> list[float]:
         """When those impressions were shown that would be evicted next: the further on, the older."""

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,8 +30,31 @@ class Scored:
     """Whether the query had a judgment, where the stage judges."""
     clicks: Bools | None = None
     """What was clicked, where the stage decides about clicks."""
-    fates: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """How the interactions ended, where the stage decides about clicks."""
+    done: Interactions = NOTHING_DONE
+    """What was done with the impressions, where the stage decides about clicks."""
+    joined: Bools | None = None
+    """Which of that belongs to something that was shown."""
+
+    @property
+    def fates(self) -> Counter[tuple[str, str]]:
+        """How the interactions ended, where the stage decides about clicks."""
+        if self.joined is None:
+            return Counter()
+        kinds, joined = self.done.kinds, self.joined
+        return ended(kinds[joined], "joined") + ended(kinds[~joined], "unmatched")
+
+    def of(self, first: int, impressions: Impressions) -> "Scored":
+        """The part of impressions that stand together, from a row on."""
+        rows = slice(first, first + len(impressions))
+        done = (self.done.impressions >= rows.start) & (self.done.impressions < rows.stop)
+        return Scored(
+            impressions,
+            self.values[rows],
+            None if self.judged is None else self.judged[rows],
+            None if self.clicks is None else self.clicks[rows],
+            self.done.only(done),
+            None if self.joined is None else self.joined[done],
+        )
 
 
 def score(
@@ -79,7 +102,7 @@ def _click_batch(scored: Scored, done: Interactions) -> Batch:
         part = slice(i, i + MAX_PLACED)
         placed[part] = _ranks(impressions, done.only(part))
     joined = is_outcome | (placed >= 0)
-    scored.fates = ended(done.kinds[joined], "joined") + ended(done.kinds[~joined], "unmatched")
+    scored.done, scored.joined = done, joined
     on_ranks = joined & ~is_outcome
     places = (done.impressions[on_ranks], placed[on_ranks])
     dwell = np.full(shape, math.nan)

@@ -2,10 +2,9 @@
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
@@ -65,12 +64,10 @@ class Windows:
                 if not tasks:
                     del brought[place]
 
-    def slots(self, times: Floats) -> Iterator[tuple[float, slice]]:
-        """The slots of time in which impressions were shown, and which rows are of each; rows are by time."""
-        slots = np.floor(times / self.slot) * self.slot
-        ends = [*(np.flatnonzero(slots[1:] != slots[:-1]) + 1).tolist(), len(slots)]
-        for first, last in pairwise([0, *ends]):
-            yield float(slots[first]), slice(first, last)
+    def slots(self, times: Floats) -> Floats:
+        """The slots of time, by their begin, in which impressions were shown."""
+        slots: Floats = np.floor(times / self.slot) * self.slot
+        return slots
 
     def add(self, task: int, stage: int, slot: float, found: Observed) -> None:
         """Add what a task has observed of the impressions in the slot of time that begins at `slot`."""

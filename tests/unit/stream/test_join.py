@@ -62,7 +62,12 @@ def task():
 
 def due(task, watermark):
     """Stage -> the impressions that are decided there, in their order."""
-    return {number: found.ids.tolist() for number, found in task.due(watermark)}
+    decided = {}
+    for number in range(len(PLAN.stages)):
+        if (found := task.due(number, watermark)) is not None:
+            decided[number] = found.ids.tolist()
+            task.pass_on(number, found)
+    return decided
 
 
 # Deadlines.
