@@ -9,8 +9,8 @@ from monitor.stream.engine import Engine
 
 DECIDE_RECORDS, WORTH_DECIDING = 5_000, 1_000
 """Records after which what is due is decided, and how many are enough when nothing is left to read."""
-SHARE_OF_LATENESS = 1 / 20
-SHORTEST_SECONDS, LONGEST_SECONDS = 0.2, 3.0
+SHARE_OF_LATENESS = 1 / 10
+SHORTEST_SECONDS, LONGEST_SECONDS = 0.2, 6.0
 
 
 class Pump:
