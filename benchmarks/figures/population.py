@@ -19,6 +19,8 @@ POLL = 1000
 """Records of a poll (monitor/sources/kafka/reader.py)."""
 DECIDE = 5_000
 """Records after which a daemon that is busy decides what is due (monitor/pump.py)."""
+STRETCH = 4 * DECIDE
+"""Events that are measured at once."""
 NOW = START + 9e7
 NO_END = 1_000_000_000
 
@@ -88,11 +90,12 @@ class Population:
             self._feed(self._polls())
 
     def stretch(self) -> float:
-        """Feed DECIDE more events, and let it decide; CPU seconds of the engine alone."""
-        polls = self._polls()
+        """Feed STRETCH more events, and let it decide; CPU seconds of the engine alone for each."""
+        deciding = [self._polls() for _ in range(STRETCH // DECIDE)]
         before = time.process_time()
-        self._feed(polls)
-        return time.process_time() - before
+        for polls in deciding:
+            self._feed(polls)
+        return (time.process_time() - before) / STRETCH
 
     def _polls(self) -> list[list[Chunk]]:
         return [self._poll() for _ in range(DECIDE // POLL)]

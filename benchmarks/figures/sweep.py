@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from os import cpu_count
 
-from benchmarks.figures.population import DECIDE, Shape
+from benchmarks.figures.population import STRETCH, Shape
 from benchmarks.figures.result import Goal, save
 from benchmarks.figures.worker import Worker
 from benchmarks.measure import Spread, spread
@@ -117,7 +117,7 @@ def measure(plan: Plan) -> Sweep:
     goals = [_goal(name, words, points) for name, words in GOALS.items()]
     base = plan.dimensions["depth"][0]
     ran = (
-        f"{plan.rounds} rounds of {DECIDE:,} events; {base.open:,} open impressions"
+        f"{plan.rounds} rounds of {STRETCH:,} events; {base.open:,} open impressions"
         f" and {base.label_sets} label sets, where nothing else is said; depth 100 for k, else 20"
     )
     return Sweep(ran, goals, points)

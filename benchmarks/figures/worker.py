@@ -4,7 +4,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Self
 
-from benchmarks.figures.population import DECIDE, Population, Shape
+from benchmarks.figures.population import Population, Shape
 
 HERE: list[Population] = []
 """In that process."""
@@ -29,7 +29,7 @@ class Worker:
 
     def micros(self) -> float:
         """Feed more events; CPU microseconds of one."""
-        return self._pool.submit(_stretch).result() / DECIDE * 1e6
+        return self._pool.submit(_stretch).result() * 1e6
 
     def open(self) -> int:
         """How many impressions are open."""

@@ -40,7 +40,7 @@ class Observer:
         seen = ~np.isnan(values)
         rows, columns = np.nonzero(seen)
         scores = values[seen]
-        sets, local = np.unique(label_sets, return_inverse=True)
+        sets, local = _numbered(label_sets)
         cell = local[rows] * values.shape[1] + columns
         shape = (len(sets), values.shape[1])
         size = len(sets) * values.shape[1]
@@ -98,6 +98,20 @@ class Cells:
         self.buckets[:rows] += other.buckets
         self.sums[:rows] += other.sums
         self.squares[:rows] += other.squares
+
+
+def _numbered(label_sets: Ints) -> tuple[Ints, Ints]:
+    """The label sets that are there, and of each row the place among them; some may have no row.
+
+    >>> _numbered(np.array([1, 0, 1])), _numbered(np.array([7, 0, 7]))
+    ((array([0, 1]), array([1, 0, 1])), (array([0, 7]), array([1, 0, 1])))
+    """
+    highest = int(label_sets.max(initial=-1))
+    if highest < 2 * len(label_sets):
+        # To sort them would cost more than to carry a few along that have nothing.
+        return np.arange(highest + 1), label_sets
+    sets, local = np.unique(label_sets, return_inverse=True)
+    return sets, local
 
 
 def more_rows(counted: Numbers, rows: int) -> Numbers:

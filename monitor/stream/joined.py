@@ -1,6 +1,7 @@
 """Interactions that have found their impression, until its clicks are decided."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from monitor.metrics import Ints
 from monitor.stream.impressions import Impressions
 from monitor.stream.interactions import NOTHING_DONE, Interactions, one_after_the_other, places
 
-SPANS = 8
+SPANS = 4
 """In so many parts the time is divided for which interactions are kept."""
 
 
@@ -21,9 +22,11 @@ class Joined:
 
     def add(self, interactions: Interactions) -> None:
         """Keep some, each of which knows when its impression was shown."""
-        spans = np.floor(interactions.shown / self._seconds)
-        for span in set(spans.tolist()):
-            self._spans.setdefault(span, []).append(interactions.only(spans == span))
+        ordered = _by_shown(interactions)
+        spans = np.floor(ordered.shown / self._seconds)
+        begins = [*np.flatnonzero(np.diff(spans, prepend=np.nan)).tolist(), len(spans)]
+        for first, end in pairwise(begins):
+            self._spans.setdefault(float(spans[first]), []).append(ordered.only(slice(first, end)))
 
     def take(self, impressions: Impressions) -> tuple[Ints, Interactions]:
         """Hand out those of some impressions, and for each the row of its impression."""
@@ -59,9 +62,7 @@ class Joined:
         return [span for span in self._spans if low <= span <= high]
 
     def _in_order(self, span: float) -> Interactions:
-        block = one_after_the_other(self._spans[span])
-        if not (block.shown[1:] >= block.shown[:-1]).all():
-            block = block.only(np.argsort(block.shown, kind="stable"))
+        block = _by_shown(one_after_the_other(self._spans[span]))
         self._spans[span] = [block]
         return block
 
@@ -71,6 +72,13 @@ class Joined:
             self._spans[span] = kept
         else:
             del self._spans[span]
+
+
+def _by_shown(interactions: Interactions) -> Interactions:
+    """In the order in which their impressions were shown; those of one time stay as they are."""
+    if (interactions.shown[1:] >= interactions.shown[:-1]).all():
+        return interactions
+    return interactions.only(np.argsort(interactions.shown, kind="stable"))
 
 
 def _rows(wanted: Ints, asked: Ints, order: Ints) -> Ints:

@@ -72,7 +72,7 @@ class Waiting:
     def _give_up(self, entries: Iterable[Entry]) -> list[Row]:
         """Those, oldest first, whose impression has not come meanwhile."""
         given_up: list[Row] = []
-        for _, row in sorted(entries, key=itemgetter(0)):
+        for _, row in sorted((entry for entry in entries if entry[1][0] in self._of), key=itemgetter(0)):
             waiting = self._of.get(row[0], [])
             if row in waiting:
                 waiting.remove(row)

@@ -85,8 +85,8 @@ class Windows:
         self._watermark = max(self._watermark, watermark)
         for place in self._passed(self._open, watermark):
             size, stage, start = place
-            cells = Cells(self._stages[stage].columns)
-            for brought in self._open.pop(place).values():
+            cells, *others = self._open.pop(place).values()
+            for brought in others:
                 cells.merge(brought)
             if not cells.buckets.any():
                 continue  # impressions, but none of them judged: a window without samples is none
