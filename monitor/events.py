@@ -163,7 +163,7 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
 def decode_all(raws: Sequence[bytes], now: float) -> list[Event] | None:
     """Decode records together, all of which reached Kafka at `now` or later.
 
-    None unless decode() would find an event in each, and no embeddings: then look at each alone.
+    None unless decode() would find an event in each: then look at each alone.
     """
     if max(map(len, raws)) > MAX_RECORD_BYTES:
         return None
@@ -180,7 +180,7 @@ def decode_all(raws: Sequence[bytes], now: float) -> list[Event] | None:
         return None
     for event in events:
         if isinstance(event, Impression):
-            if event.embeddings is not None:
+            if event.embeddings is not None and isinstance(_with_matrix(event), Rejected):
                 return None
         elif isinstance(event, NAMING) and event.key is None and event.position is None:
             return None

@@ -107,19 +107,11 @@ class Arrival:
 
     def _first_of(self, run: Run, decide: Callable[[float], None]) -> int:
         """Take in as many as can be taken together, impressions first; how many those are."""
+        run = self._until_late_judgment(run, decide)
         kinds = set(map(type, run.events))
-        if Judgment in kinds:
-            judgments, rows = run.of(Judgment)
-            late = (judgments.watermarks > np.maximum(judgments.ts, self._decided)).nonzero()[0].tolist()
-            if late and rows[late[0]] == 0:
-                self._decided = float(run.watermarks[0])
-                decide(self._decided)
-                late = [row for row in late if judgments.watermarks[row] > self._decided]
-            if late:
-                run = run.within(slice(rows[late[0]]))
         if Impression in kinds:
             impressions, rows = run.of(Impression)
-            admitted = self._show(impressions)
+            admitted = self._show(impressions, nothing_before=rows[0] == 0)
             if admitted < len(rows):
                 run = run.within(slice(rows[admitted]))
         if not kinds.isdisjoint(INTERACTIONS):
@@ -132,13 +124,27 @@ class Arrival:
                     self._part.saw_judgment(offset)
         return len(run.events)
 
-    def _show(self, run: Run) -> int:
+    def _until_late_judgment(self, run: Run, decide: Callable[[float], None]) -> Run:
+        """What comes before a judgment that is late; if it is the first, what has passed is decided now."""
+        if Judgment not in set(map(type, run.events)):
+            return run
+        judgments, rows = run.of(Judgment)
+        late = (judgments.watermarks > np.maximum(judgments.ts, self._decided)).nonzero()[0].tolist()
+        if late and rows[late[0]] == 0:
+            self._decided = float(run.watermarks[0])
+            decide(self._decided)
+            late = [row for row in late if judgments.watermarks[row] > self._decided]
+        return run.within(slice(rows[late[0]])) if late else run
+
+    def _show(self, run: Run, *, nothing_before: bool) -> int:
         """Let the task hold impressions; how many of them it has looked at."""
         task, events, late = self._progress.task, run.events, run.ts < run.watermarks
         if self._part.were_late:
-            late |= [offset in self._part.were_late for offset in run.offsets]
+            late |= np.array([offset in self._part.were_late for offset in run.offsets])
         ids = intake.ids_of(events)
-        rows, fates = task.admit(ids, run.ts.tolist(), run.watermarks.tolist(), late)
+        rows, fates = task.admit(
+            ids, run.ts.tolist(), run.watermarks.tolist(), late, nothing_before=nothing_before
+        )
         for row, fate in fates.items():
             self._books.fates["impression", fate] += 1
             if fate == "late":
@@ -161,7 +167,8 @@ def events_of(records: Sequence[Record], now: float) -> list[Any]:
     values = [record.value for record in records if record.value is not None]
     stamps = [record.timestamp or 0 for record in records]
     if len(values) == len(records):
-        earliest = min(stamps) / 1000 if min(stamps) > 0 else now
+        lowest = min(stamps)
+        earliest = lowest / 1000 if lowest > 0 else min(arrived_at(record, now) for record in records)
         if (events := decode_all(values, earliest)) is not None:
             return events
     return [_event_of(record, arrived_at(record, now)) for record in records]

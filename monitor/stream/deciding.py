@@ -28,7 +28,7 @@ MAX_BATCH = 4096
 """Impressions scored at once: bounds the padded matrices when a backlog is worked off."""
 
 
-class Part(NamedTuple):
+class Due(NamedTuple):
     """Impressions of one task that are decided, and whether they are to be counted."""
 
     progress: TaskProgress
@@ -81,12 +81,12 @@ class Decisions:
         self, number: int, due: Iterable[tuple[TaskProgress, Impressions]], fate: str, now: float
     ) -> None:
         """Observe impressions at one stage; what was counted before a restart goes to the windows only."""
-        parts: list[Part] = []
+        parts: list[Due] = []
         for progress, impressions in due:
             deadlines = impressions.ts + self._plan.stages[number].delay
             before = int(np.searchsorted(deadlines, progress.counted.stages[number]))
-            parts.append(Part(progress, impressions[:before], counted=False))
-            parts.append(Part(progress, impressions[before:], counted=True))
+            parts.append(Due(progress, impressions[:before], counted=False))
+            parts.append(Due(progress, impressions[before:], counted=True))
             if number == len(self._plan.stages) - 1:
                 settled = int(np.searchsorted(deadlines, progress.counted.settled))
                 self._uncounted.fates["impression", fate] += settled
@@ -94,7 +94,7 @@ class Decisions:
         for batch in _batches(parts):
             self._observe(number, batch, now)
 
-    def _observe(self, number: int, parts: Sequence[Part], now: float) -> None:
+    def _observe(self, number: int, parts: Sequence[Due], now: float) -> None:
         stage = self._plan.stages[number]
         begins = list(accumulate((len(part.impressions) for part in parts), initial=0))
         shown = one_after_the_other([part.impressions for part in parts])
@@ -102,22 +102,22 @@ class Decisions:
         scored = score(stage, shown, self._table, done)
         if log.isEnabledFor(logging.DEBUG):
             _explain(stage, scored)
-        for part, first in zip(parts, begins, strict=False):
+        for part, first in zip(parts, begins[:-1], strict=True):
             # What they are scored in may be a copy.
             part.impressions.was_judged[:] = shown.was_judged[first : first + len(part.impressions)]
             self._count(number, part, scored.of(first, part.impressions), now)
         self._add_up(number, parts, scored)
 
     @staticmethod
-    def _done(parts: Sequence[Part], begins: Sequence[int]) -> Interactions:
+    def _done(parts: Sequence[Due], begins: Sequence[int]) -> Interactions:
         """What was done with impressions, by their rows among all parts."""
         found: list[Interactions] = []
-        for part, first in zip(parts, begins, strict=False):
+        for part, first in zip(parts, begins[:-1], strict=True):
             done = part.progress.task.interactions_of(part.impressions)
             found.append(done._replace(impressions=done.impressions + first))
         return interactions.one_after_the_other(found)
 
-    def _add_up(self, number: int, parts: Sequence[Part], scored: Scored) -> None:
+    def _add_up(self, number: int, parts: Sequence[Due], scored: Scored) -> None:
         """Give windows and tallies what was observed: by part, by slot of time, by label set."""
         shown, stage = scored.impressions, self._plan.stages[number]
         slots, label_sets = self._windows.slots(shown.ts), int(shown.label_sets.max()) + 1
@@ -134,7 +134,7 @@ class Decisions:
             if part.counted:
                 part.progress.tally.cells.add(of_group, stage.first_column)
 
-    def _count(self, number: int, part: Part, scored: Scored, now: float) -> None:
+    def _count(self, number: int, part: Due, scored: Scored, now: float) -> None:
         """Keep the books, and count what is told beside the scores."""
         tally, maturity = part.progress.tally, self._plan.stages[number].maturity
         if part.counted:
@@ -153,9 +153,9 @@ class Decisions:
             self._uncounted.fates.update(ended(done.kinds[~counted], fate))
 
 
-def _batches(parts: Iterable[Part]) -> Iterator[list[Part]]:
+def _batches(parts: Iterable[Due]) -> Iterator[list[Due]]:
     """The same in batches that are scored at once; none is empty."""
-    batch: list[Part] = []
+    batch: list[Due] = []
     size = 0
     for part in parts:
         for first in range(0, len(part.impressions), MAX_BATCH):

@@ -14,7 +14,8 @@ KINDS = ("click", "dwell", "outcome")
 Row = tuple[int, float, int, int, bool, float, float, float]
 """One interaction, as the columns below name its parts."""
 _MIX = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], dtype=np.uint64
+    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0x2545F4914F6CDD1D],
+    dtype=np.uint64,
 )
 """Odd numbers, by which unlike things are told apart in a sum."""
 
@@ -49,12 +50,26 @@ class Interactions(NamedTuple):
         return list(zip(*(column.tolist() for column in self), strict=True))
 
     def marks(self) -> list[int]:
-        """A number for each: two that agree in impression, kind, reference and ts are one interaction."""
+        """A number for each, by which one that comes again is known.
+
+        It is the same for two that agree in kind, reference and ts, and belong to one impression or wait for
+        one of the same id.
+        """
         what = (self.kinds * 2 + self.are_positions).astype(np.int64)
-        parts = (places(self.impressions, self.ts), self.references, what)
+        parts = (places(self.impressions, self.ts), self.references, what, np.nan_to_num(self.shown))
         mixed = sum(part.view(np.uint64) * mix for part, mix in zip(parts, _MIX[1:], strict=True))
         marks: list[int] = np.asarray(mixed).tolist()
         return marks
+
+
+def when(row: Row) -> float:
+    """The ts of an interaction."""
+    return row[5]
+
+
+def identity(row: Row) -> tuple[int, int, bool, float]:
+    """What it is, among those of its impression: kind, key or position, whether it is a position, and ts."""
+    return row[2:6]
 
 
 def places(impressions: Ints, ts: Floats) -> Ints:

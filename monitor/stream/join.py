@@ -53,13 +53,19 @@ class Task:
         """Interactions without a fate: those that wait, and those of held impressions."""
 
     def admit(
-        self, ids: Sequence[int], ts: Sequence[float], watermarks: Sequence[float], late: Bools
+        self,
+        ids: Sequence[int],
+        ts: Sequence[float],
+        watermarks: Sequence[float],
+        late: Bools,
+        *,
+        nothing_before: bool = True,
     ) -> Admission:
         """Let ids mean impressions that will be held, one after the other.
 
         An id may come again when the deadlines of the first have passed; from then on it means the second,
-        also while the first is still to be decided. That can only be at the begin, for what was done before
-        belongs to the first: the others from there on are for another time.
+        also while the first is still to be decided. But what came before it belongs to the first, and is to
+        be taken in before: unless it is the very first, those from there on are for another time.
         """
         held = self._held
         if not late.any() and len(set(ids)) == len(ids) and held.keys().isdisjoint(ids):
@@ -74,7 +80,7 @@ class Task:
                 fates[rows] = "duplicate"
             elif late[rows]:
                 fates[rows] = "late"
-            elif first is None or rows == 0:
+            elif first is None or (rows == 0 and nothing_before):
                 held[impression] = shown
             else:
                 break
@@ -88,7 +94,10 @@ class Task:
         for impression in self._waiting.impressions & set(admitted):
             waited += self._waiting.take(impression, self._held[impression], self._attribution)
         if waited:
-            self._joined.add(of_rows(waited))
+            done = of_rows(waited)
+            self._marks.difference_update(done._replace(shown=np.full(done.size, np.nan)).marks())
+            self._marks.update(done.marks())
+            self._joined.add(done)
 
     def hold(self, impressions: Impressions) -> None:
         """Take impressions in, each of which was admitted."""
@@ -99,8 +108,8 @@ class Task:
         """Take interactions in; the fates of those that have one already."""
         attribution = self._attribution
         shown = np.array(list(map(self._held.get, done.impressions.tolist())), dtype=np.float64)
-        done = done._replace(shown=shown)
         meets = (shown + attribution >= watermarks) & (np.abs(done.ts - shown) <= attribution)
+        done = done._replace(shown=np.where(meets, shown, np.nan))
         missed = ~meets & (done.ts + attribution < watermarks)
         fates = ended(done.kinds[missed], "unmatched")
         is_new = ~missed

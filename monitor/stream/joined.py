@@ -11,6 +11,8 @@ from monitor.stream.interactions import NOTHING_DONE, Interactions, one_after_th
 
 SPANS = 4
 """In so many parts the time is divided for which interactions are kept."""
+SMALL_BLOCK = 512
+"""Rows up to which parts are made one: many small ones would take more memory than what is in them."""
 
 
 class Joined:
@@ -19,14 +21,21 @@ class Joined:
     def __init__(self, attribution: float) -> None:
         self._seconds = attribution / SPANS
         self._spans: dict[float, list[Interactions]] = {}
+        self._in_order: set[float] = set()
+        """Spans that are in one part, and that in order."""
 
     def add(self, interactions: Interactions) -> None:
         """Keep some, each of which knows when its impression was shown."""
-        ordered = _by_shown(interactions)
+        ordered = interactions.only(np.argsort(interactions.shown, kind="stable"))
         spans = np.floor(ordered.shown / self._seconds)
         begins = [*np.flatnonzero(np.diff(spans, prepend=np.nan)).tolist(), len(spans)]
         for first, end in pairwise(begins):
-            self._spans.setdefault(float(spans[first]), []).append(ordered.only(slice(first, end)))
+            span, part = float(spans[first]), ordered.only(slice(first, end))
+            parts = self._spans.setdefault(span, [])
+            if parts and parts[-1].size + part.size <= SMALL_BLOCK:
+                part = one_after_the_other([parts.pop(), part])
+            parts.append(part)
+            self._in_order.discard(span)
 
     def take(self, impressions: Impressions) -> tuple[Ints, Interactions]:
         """Hand out those of some impressions, and for each the row of its impression."""
@@ -35,7 +44,7 @@ class Joined:
         asked = places(impressions.ids, impressions.ts)
         order = np.argsort(asked)
         for span in self._between(first, last):
-            block = self._in_order(span)
+            block = self._ordered(span)
             low = int(np.searchsorted(block.shown, first, side="left"))
             high = int(np.searchsorted(block.shown, last, side="right"))
             within = block.only(slice(low, high))
@@ -47,38 +56,41 @@ class Joined:
         return np.concatenate(found_rows), one_after_the_other(found)
 
     def oldest(self, number_of: int) -> Ints:
-        """The impressions, as places, to which the oldest interactions belong: so many, or all."""
+        """The oldest impressions, as places, that have so many interactions together, or all."""
         found = [np.empty(0, dtype=np.int64)]
         for span in sorted(self._spans):
             if number_of <= 0:
                 break
-            block = self._in_order(span)
-            found.append(places(block.impressions, block.shown)[:number_of])
+            block = self._ordered(span)
+            each, first, counts = np.unique(
+                places(block.impressions, block.shown), return_index=True, return_counts=True
+            )
+            order = np.argsort(first)
+            before = np.cumsum(counts[order]) - counts[order]
+            found.append(each[order[before < number_of]])
             number_of -= block.size
-        return np.unique(np.concatenate(found))
+        return np.concatenate(found)
 
     def _between(self, first: float, last: float) -> list[float]:
         low, high = math.floor(first / self._seconds), math.floor(last / self._seconds)
         return [span for span in self._spans if low <= span <= high]
 
-    def _in_order(self, span: float) -> Interactions:
-        block = _by_shown(one_after_the_other(self._spans[span]))
-        self._spans[span] = [block]
+    def _ordered(self, span: float) -> Interactions:
+        block = one_after_the_other(self._spans[span])
+        if span not in self._in_order:
+            block = block.only(np.argsort(block.shown, kind="stable"))
+            self._spans[span] = [block]
+            self._in_order.add(span)
         return block
 
     def _keep(self, span: float, parts: list[Interactions]) -> None:
+        """Leave parts of a span, which are in order and follow each other."""
         kept = [part for part in parts if part.size]
         if kept:
-            self._spans[span] = kept
+            self._spans[span] = [one_after_the_other(kept)]
         else:
             del self._spans[span]
-
-
-def _by_shown(interactions: Interactions) -> Interactions:
-    """In the order in which their impressions were shown; those of one time stay as they are."""
-    if (interactions.shown[1:] >= interactions.shown[:-1]).all():
-        return interactions
-    return interactions.only(np.argsort(interactions.shown, kind="stable"))
+            self._in_order.discard(span)
 
 
 def _rows(wanted: Ints, asked: Ints, order: Ints) -> Ints:

@@ -149,7 +149,7 @@ class JudgmentTable:
         rows: list[int] = []
         found: list[Qrels] = []
         for row, (query, deadline) in enumerate(zip(queries.tolist(), deadlines.tolist(), strict=True)):
-            if query in known and (qrels := self._view(known[query], deadline)):
+            if query in known and (qrels := self.at(query, deadline)):
                 rows.append(row)
                 found.append(qrels)
         return np.array(rows, dtype=np.int64), found
@@ -157,9 +157,8 @@ class JudgmentTable:
     def at(self, query: int, deadline: float) -> Qrels | None:
         """The judgments of a query as they stood at a deadline; None if there were none."""
         entry = self._queries.get(query)
-        return self._view(entry, deadline) if entry else None
-
-    def _view(self, entry: _Query, deadline: float) -> Qrels | None:
+        if entry is None:
+            return None
         if not entry.since <= deadline < entry.until:
             self._look(entry, deadline)
         return entry.view

@@ -52,7 +52,7 @@ class Scored:
             self.values[rows],
             None if self.judged is None else self.judged[rows],
             None if self.clicks is None else self.clicks[rows],
-            self.done.only(done),
+            self.done.only(done)._replace(impressions=self.done.impressions[done] - first),
             None if self.joined is None else self.joined[done],
         )
 

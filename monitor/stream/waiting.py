@@ -2,20 +2,18 @@
 
 from collections.abc import Iterable, KeysView
 from heapq import heappop, heappush
-from operator import itemgetter
 
-from monitor.stream.interactions import Interactions, Row, of_rows
+from monitor.stream.interactions import Interactions, Row, identity, of_rows, when
 
-Entry = tuple[float, Row]
-"""When it was, and what it was."""
+Identity = tuple[int, int, bool, float]
 
 
 class Waiting:
     """By the impression that they wait for, and by their time."""
 
     def __init__(self) -> None:
-        self._of: dict[int, list[Row]] = {}
-        self._by_second: dict[int, list[Entry]] = {}
+        self._of: dict[int, dict[Identity, Row]] = {}
+        self._by_second: dict[int, list[Row]] = {}
         """Those that wait, and those that have waited: they are left there until their time."""
         self._seconds: list[int] = []
         """The seconds of those, as a heap."""
@@ -27,27 +25,27 @@ class Waiting:
 
     def add(self, interactions: Interactions) -> None:
         """Let some wait."""
-        times, rows = interactions.ts.tolist(), interactions.rows()
+        rows = interactions.rows()
         for row in rows:
-            self._of.setdefault(row[0], []).append(row)
-        self._put(zip(times, rows, strict=True))
+            self._of.setdefault(row[0], {})[identity(row)] = row
+        self._put(rows)
 
     def take(self, impression: int, ts: float, reach_seconds: float) -> list[Row]:
         """An impression has come: those that waited for it and are in reach."""
         waited = self._of.pop(impression)
-        found = [(impression, ts, *row[2:]) for row in waited if abs(row[5] - ts) <= reach_seconds]
-        if len(found) < len(waited):
-            self._of[impression] = [row for row in waited if abs(row[5] - ts) > reach_seconds]
-        return found
+        beyond = {what: row for what, row in waited.items() if abs(when(row) - ts) > reach_seconds}
+        if beyond:
+            self._of[impression] = beyond
+        return [(impression, ts, *row[2:]) for what, row in waited.items() if what not in beyond]
 
     def expire(self, attribution: float, watermark: float) -> Interactions:
         """Give up those whose impression can no longer come, oldest first."""
         expired: list[Row] = []
-        rest: list[Entry] = []
+        rest: list[Row] = []
         while self._seconds and self._seconds[0] + attribution < watermark:
-            entries = self._by_second.pop(heappop(self._seconds))
-            rest += [entry for entry in entries if entry[0] + attribution >= watermark]
-            expired += self._give_up(entry for entry in entries if entry[0] + attribution < watermark)
+            rows = self._by_second.pop(heappop(self._seconds))
+            rest += [row for row in rows if when(row) + attribution >= watermark]
+            expired += self._give_up(self._oldest(row for row in rows if when(row) + attribution < watermark))
         self._put(rest)
         return of_rows(expired)
 
@@ -55,28 +53,31 @@ class Waiting:
         """Give up the oldest; fewer than asked for if there are not so many."""
         evicted: list[Row] = []
         while self._seconds and len(evicted) < number_of:
-            entries = sorted(self._by_second.pop(heappop(self._seconds)), key=itemgetter(0))
+            rows = self._oldest(self._by_second.pop(heappop(self._seconds)))
             taken = number_of - len(evicted)
-            evicted += self._give_up(entries[:taken])
-            self._put(entries[taken:])
+            evicted += self._give_up(rows[:taken])
+            self._put(rows[taken:])
         return of_rows(evicted)
 
-    def _put(self, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            second = int(entry[0])
+    def _put(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            second = int(when(row))
             if second not in self._by_second:
                 self._by_second[second] = []
                 heappush(self._seconds, second)
-            self._by_second[second].append(entry)
+            self._by_second[second].append(row)
 
-    def _give_up(self, entries: Iterable[Entry]) -> list[Row]:
-        """Those, oldest first, whose impression has not come meanwhile."""
-        given_up: list[Row] = []
-        for _, row in sorted((entry for entry in entries if entry[1][0] in self._of), key=itemgetter(0)):
-            waiting = self._of.get(row[0], [])
-            if row in waiting:
-                waiting.remove(row)
-                given_up.append(row)
-                if not waiting:
-                    del self._of[row[0]]
+    def _oldest(self, rows: Iterable[Row]) -> list[Row]:
+        """Those that wait still, by their time, and where that is the same in an order that never changes."""
+        # The same may have waited before and wait again: it is this one that counts.
+        waiting = (row for row in rows if self._of.get(row[0], {}).get(identity(row)) is row)
+        return sorted(waiting, key=lambda row: (when(row), row[0], identity(row)))
+
+    def _give_up(self, rows: Iterable[Row]) -> list[Row]:
+        given_up = list(rows)
+        for row in given_up:
+            waiting = self._of[row[0]]
+            del waiting[identity(row)]
+            if not waiting:
+                del self._of[row[0]]
         return given_up

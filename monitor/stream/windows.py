@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import itemgetter
 
 import numpy as np
 
@@ -55,6 +56,7 @@ class Windows:
     def resume(self, watermark: float) -> None:
         """Windows that had closed before a restart stay closed: a replay would fill them only in part."""
         self._watermark = max(self._watermark, watermark)
+        self._open = {place: tasks for place, tasks in self._open.items() if self._is_open(*place)}
 
     def forget(self, task: int) -> None:
         """A task begins anew and will bring all that open windows need again."""
@@ -76,16 +78,18 @@ class Windows:
 
     def close(self, watermark: float) -> None:
         """Close what every task's watermark has passed."""
-        for place in self._passed(self._slots, watermark):
-            _, stage, slot = place
-            around = [window for window in self._around(stage, slot) if self._is_open(*window)]
-            for task, brought in self._slots.pop(place).items():
-                for window in around:
-                    self._cells(self._open, window, task).merge(brought)
+        # A slot is over when a window around it is, and not by its own end: that may be rounded otherwise.
+        for _, stage, slot in sorted(self._slots):
+            around = self._around(stage, slot)
+            if any(self._end(*window) < watermark for window in around):
+                for task, brought in self._slots.pop((self.slot, stage, slot)).items():
+                    for window in around:
+                        if self._is_open(*window):
+                            self._cells(self._open, window, task).merge(brought)
         self._watermark = max(self._watermark, watermark)
-        for place in self._passed(self._open, watermark):
-            size, stage, start = place
-            cells, *others = self._open.pop(place).values()
+        due = [place for place in self._open if self._end(*place) < watermark]
+        for size, stage, start in sorted(due, key=itemgetter(2, 0, 1)):
+            cells, *others = self._open.pop((size, stage, start)).values()
             for brought in others:
                 cells.merge(brought)
             if not cells.buckets.any():
@@ -96,16 +100,13 @@ class Windows:
     def _around(self, stage: int, slot: float) -> list[Place]:
         return [(size, stage, math.floor(slot / size) * size) for size in self._sizes]
 
+    def _end(self, size: float, stage: int, start: float) -> float:
+        """When a window closes."""
+        return start + size + self._stages[stage].delay
+
     def _is_open(self, size: float, stage: int, start: float) -> bool:
         """A partition that was taken over replays what another owner has shown: that is closed."""
-        return start + size + self._stages[stage].delay >= self._watermark
-
-    def _passed(self, brought: Open, watermark: float) -> list[Place]:
-        """Those whose end and delay have passed, by their start."""
-        return sorted(
-            (place for place in brought if place[2] + place[0] + self._stages[place[1]].delay < watermark),
-            key=lambda place: (place[2], place[0], place[1]),
-        )
+        return self._end(size, stage, start) >= self._watermark
 
     def _cells(self, brought: Open, place: Place, task: int) -> Cells:
         tasks = brought.setdefault(place, {})

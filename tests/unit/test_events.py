@@ -499,7 +499,7 @@ TOGETHER = [
     event("click", key=None, position=2),
 ]
 ALONE = [
-    event("impression", embeddings=[[1.0], [2.0]]),
+    event("impression", embeddings=[[1.0], [2.0, 3.0]]),
     event("click", key=None),
     event("dwell", key=None),
     event("click", ts=-1),
@@ -510,8 +510,13 @@ ALONE = [
 ]
 
 
-def test_records_that_are_plain_events_are_decoded_together_as_each_alone():
+def test_records_that_are_events_are_decoded_together_as_each_alone():
     assert decode_all(TOGETHER, NOW) == [decode(raw, NOW) for raw in TOGETHER]
+
+
+def test_embeddings_become_a_matrix_together_too():
+    [found] = decode_all([event("impression", embeddings=[[1.0], [2.0]])], NOW)
+    assert found.embeddings.tolist() == [[1.0], [2.0]]
 
 
 @pytest.mark.parametrize("raw", ALONE, ids=lambda raw: raw[:40].decode())

@@ -15,7 +15,7 @@ from monitor.sources.kafka import internals
 from monitor.sources.kafka.beginnings import Beginning, Beginnings, find
 from monitor.sources.kafka.client import Settings, refusal
 from monitor.sources.kafka.memory import Memory
-from monitor.sources.kafka.reader import CONSUMING, FETCH_WAIT_MS, Fetched, Reader
+from monitor.sources.kafka.reader import CONSUMING, QUIET_WAIT_MS, Fetched, Reader
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
@@ -27,7 +27,7 @@ SETTLE_SECONDS = 20.0
 RETRY_SECONDS = 0.5
 SMALL_LAG = 1_000
 FETCH_BYTES = 65_536
-"""Little traffic is fetched some times a second, not record by record."""
+"""Little traffic is fetched once a second, not record by record."""
 BEHIND_WAIT_MS = 10
 
 
@@ -38,7 +38,14 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
     between are read on, the others from their committed offset.
     """
 
-    def __init__(self, config: KafkaConfig, settings: Settings, notices: Notices, memory: Memory) -> None:
+    def __init__(
+        self,
+        config: KafkaConfig,
+        settings: Settings,
+        notices: Notices,
+        memory: Memory,
+        idle_seconds: float,
+    ) -> None:
         consumer = AIOKafkaConsumer(
             **settings,
             **CONSUMING,
@@ -54,6 +61,8 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         self._config = config
         self._settings = settings
         self._memory = memory
+        # Only a partition that was just asked is idle.
+        self._quiet_wait_ms = min(QUIET_WAIT_MS, int(idle_seconds * 1000 / 2))
         self._roles = {
             topic: role for topic, role in config.topics.roles().items() if role is not Role.JUDGMENTS
         }
@@ -159,10 +168,10 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         if self._settled:
             behind = max(self.ledger.lag().values(), default=0) > SMALL_LAG
             self._caught_up = self._caught_up or not behind
-            if behind:
+            if behind or self.blocked or self._one_by_one:
                 internals.hurry(self.consumer, BEHIND_WAIT_MS, min_bytes=1)
             else:
-                internals.hurry(self.consumer, FETCH_WAIT_MS, FETCH_BYTES)
+                internals.hurry(self.consumer, self._quiet_wait_ms, FETCH_BYTES)
             if not self._given:
                 self.heard_at = now
         return chunks

@@ -8,9 +8,10 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 from aiokafka.structs import TopicPartition as Place
 
+from monitor.sources.kafka import internals
 from monitor.sources.kafka.client import Settings
 from monitor.sources.kafka.offsets import logs
-from monitor.sources.kafka.reader import CONSUMING, RETRY_SECONDS, Fetched, Reader
+from monitor.sources.kafka.reader import CONSUMING, QUIET_WAIT_MS, RETRY_SECONDS, Fetched, Reader
 from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, TopicPartition
 
@@ -54,6 +55,8 @@ class JudgmentsReader(Reader):
     def take(self, now: float) -> list[Chunk]:
         chunks = super().take(now)
         self._reached.update({place: self.ledger.position(place) for place in self.ledger})
+        if not self.behind:
+            internals.hurry(self.consumer, QUIET_WAIT_MS, min_bytes=1)
         return chunks
 
     async def _next(self) -> Fetched | None:

@@ -30,8 +30,9 @@ class Progress:
     """When it was last fetched with success, be it an empty fetch."""
     stamp: int | None = None
     """The client's mark of its last successful fetch."""
-    time: int | None = None
-    """When the last record that was handed out reached Kafka, in milliseconds; None where not told."""
+    time: int | None = 0
+    """When the last record that was handed out reached Kafka, in milliseconds: 0 before the first, None where
+    it did not tell."""
 
     @property
     def lag(self) -> int:
@@ -85,7 +86,8 @@ class Ledger:
             self.jump(place, position, now)
         for place, time in brought.items():
             self._partitions[place].brought_at = now
-            self._partitions[place].time = time
+            # Zero or less is no time, but what clients say that have none.
+            self._partitions[place].time = time if time and time > 0 else None
 
     def in_step(self, now: float) -> list[TopicPartition]:
         """Choose the partitions to read from next: none that is far ahead of another with records left.
@@ -96,7 +98,7 @@ class Ledger:
         times = [
             progress.time
             for progress in self._partitions.values()
-            if progress.lag and progress.time and now - progress.moved_at < PATIENCE_SECONDS
+            if progress.lag and progress.time is not None and now - progress.moved_at < PATIENCE_SECONDS
         ]
         limit = min(times, default=math.inf) + STEP_MS
         chosen: list[TopicPartition] = []
@@ -134,17 +136,14 @@ class Ledger:
         return {place: progress.lag for place, progress in self._partitions.items()}
 
     def idle(self, now: float, seconds: float) -> dict[TopicPartition, float]:
-        """Partitions at their end that were asked lately and brought nothing for `seconds`.
+        """Partitions at their end that were asked within `seconds` and brought nothing for as long.
 
         With the time of the last fetch, up to which that is known: in an outage it stands still.
         """
-        lately = max(seconds, OUTAGE_SECONDS)
         return {
             place: progress.fetched_at
             for place, progress in self._partitions.items()
-            if not progress.lag
-            and now - progress.fetched_at <= lately
-            and seconds <= now - progress.brought_at
+            if not progress.lag and now - progress.fetched_at <= seconds <= now - progress.brought_at
         }
 
     def still_seconds(self, now: float) -> float:

@@ -28,10 +28,12 @@ from monitor.stream.records import Chunk, Record, TopicPartition
 
 log = logging.getLogger(__name__)
 
-FETCH_WAIT_MS = 1_000
-"""How long a broker may wait for more before it answers; where little comes, every answer costs more."""
-WAIT_MS = FETCH_WAIT_MS
-WAIT_ALONE_MS = FETCH_WAIT_MS + 100
+FETCH_WAIT_MS = 300
+"""How long a broker may wait for more before it answers."""
+QUIET_WAIT_MS = 1_000
+"""The same for a reader that is at the end: what comes then can wait, and every answer has its cost."""
+WAIT_MS = QUIET_WAIT_MS
+WAIT_ALONE_MS = QUIET_WAIT_MS + 100
 MAX_RECORDS = 1_000
 """Few enough to be still in the processor's cache when they are decoded."""
 CONSUMING: Mapping[str, Any] = {

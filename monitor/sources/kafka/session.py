@@ -58,6 +58,7 @@ async def connect(
     memory: Memory,
     *,
     running: bool,
+    idle_seconds: float,
     longest_delay_seconds: float,
     stuck_seconds: float,
     waiting: Callable[[Waiting], None],
@@ -72,7 +73,7 @@ async def connect(
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 group, judgments = await _open(
-                    config, chosen, notices, memory, longest_delay_seconds, running=running
+                    config, chosen, notices, memory, idle_seconds, longest_delay_seconds, running=running
                 )
         except Waiting as error:
             waiting(error)
@@ -93,6 +94,7 @@ async def _open(
     chosen: Settings,
     notices: Notices,
     memory: Memory,
+    idle_seconds: float,
     longest_delay_seconds: float,
     *,
     running: bool,
@@ -105,7 +107,7 @@ async def _open(
         await warn_of_short_retention(admin, roles, longest_delay_seconds)
     topics = config.topics.judgments
     async with contextlib.AsyncExitStack() as unwind:
-        group = GroupReader(config, chosen, notices, memory)
+        group = GroupReader(config, chosen, notices, memory, idle_seconds)
         unwind.push_async_callback(group.close)
         await group.start()
         judgments = None

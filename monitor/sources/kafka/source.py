@@ -15,7 +15,7 @@ from monitor.stream.records import Role, TopicPartition
 
 log = logging.getLogger(__name__)
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.3
 REPLACEMENTS = 2
 """New clients in a row that brought nothing, though there are records, after which it is called stuck."""
 FAILURES = 25
@@ -151,6 +151,7 @@ class KafkaSource:
             self._notices,
             self._memory,
             running=self._running,
+            idle_seconds=self._idle_seconds,
             longest_delay_seconds=self._longest_delay_seconds,
             stuck_seconds=self._stuck_seconds,
             waiting=self._wait,

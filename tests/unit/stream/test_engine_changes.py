@@ -162,6 +162,13 @@ def test_what_was_late_stays_late_over_several_restarts():
     assert third.fates("impression") == {"settled": 1}
 
 
+def test_a_late_judgment_before_the_first_impression_is_taken_in_where_anything_was_late():
+    second = restarted(late_by_the_clock())
+    second.bring(click("z", 480), judgment("a", 20, 1), impression("b", 481), tick(900))
+    assert second.fates("impression") == {"settled": 2}
+    assert second.fates("click") == {"unmatched": 1}
+
+
 def test_labels_that_overflowed_are_not_counted_again():
     first = Timeline(labels=["variant"])
     for i in range(MAX_VALUES + 3):

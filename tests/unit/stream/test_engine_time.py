@@ -1,12 +1,23 @@
 """The engine and event time: idle partitions, stuck ones, several tasks, and windows that wait."""
 
+import json
 import random
 
 import pytest
 
 from monitor.stream.checkpoint import decode
-from monitor.stream.records import Role, Start
-from tests.unit.stream.timeline import HOUR, NOW, SPLIT, Timeline, click, impression, judgment, tick
+from monitor.stream.records import Chunk, Role, Start
+from tests.unit.stream.timeline import (
+    HOUR,
+    NOW,
+    SPLIT,
+    Record,
+    Timeline,
+    click,
+    impression,
+    judgment,
+    tick,
+)
 
 ZERO, ONE = ("events", 0), ("events", 1)
 SHOWN, DONE = ("shown", 0), ("done", 0)
@@ -301,3 +312,53 @@ def test_how_far_was_counted_is_told_when_all_that_is_due_was_decided():
     assert line.fates("click") == {"unmatched": 1}
     stored = decode(line.engine.checkpoints()[DONE][1])
     assert (stored.positions["done"], stored.watermark) == (2, HOUR + 50)
+
+
+# What comes together is taken in as if each had come alone.
+
+TOGETHER = [
+    impression("i", 0),
+    click("i", 1),
+    tick(150),
+    click("i", 2),  # after its time: no impression that can still come would be near
+    impression("i", 151),  # the deadlines of the first have passed: another one
+    click("i", 152),
+    judgment("a", 140, 1),  # late: the second is not decided yet, but what has passed is
+    impression("i", 153),
+    click("j", 153),
+    impression("j", 154),
+]
+
+
+@pytest.mark.parametrize("cut", range(1, len(TOGETHER)))
+def test_what_becomes_of_records_does_not_depend_on_which_come_together(cut):
+    line = Timeline()
+    line.add(*TOGETHER[:cut])
+    line.bring(*TOGETHER[cut:])
+    line.finish()
+    assert line.fates("impression") == {"settled": 3, "duplicate": 1}
+    assert line.fates("click") == {"joined": 3, "unmatched": 1}
+    assert line.observed("vector_ctr_avg") == [(3, 3.0)]
+    line.assert_books_balance()
+
+
+def test_a_click_that_comes_again_after_its_time_is_no_duplicate_whichever_records_come_together():
+    events = [impression("i", 0), click("i", 8), click("j", 12), click("i", 8)]
+    together, apart = Timeline(), Timeline()
+    together.bring(*events)
+    for event in events:
+        apart.bring(event)
+    for line in (together, apart):
+        line.finish()
+        assert line.fates("click") == {"joined": 1, "unmatched": 2}
+
+
+def test_records_that_tell_no_time_leave_that_of_the_others_as_it_is():
+    told = [(impression("i", 0), 0), (impression("j", 90_000), int(HOUR * 1000))]
+    records = [
+        Record(json.dumps(event).encode(), offset, timestamp=stamp)
+        for offset, (event, stamp) in enumerate(told)
+    ]
+    line = Timeline()
+    line.engine.ingest(Chunk("events", 0, records), NOW)
+    assert line.rejected() == {"future_ts": 1}

@@ -1,6 +1,7 @@
 """Joining: impressions held until their last deadline, and interactions that meet them in any order."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -337,3 +338,22 @@ def test_many_that_wait_in_one_second_are_given_up_in_their_order(task):
     hold(task, 1, 100.0)
     assert [ts for *_, ts in evict_waiting(task, 3)] == [100.0, 100.2, 100.3]
     assert [ts for *_, ts in expire(task, math.inf)] == [100.4]
+
+
+def test_many_that_wait_for_one_id_are_given_up_in_time_that_grows_with_their_number(task):
+    numbers = range(20_000)
+    known = [{clicked(100.0 + number / 7919 % 50): TOLD} for number in numbers]
+    task.interact(side_by_side([1] * len(known), known), np.full(len(known), FOREVER))
+    began = time.process_time()
+    assert task.expire(math.inf).size == len(known)
+    assert time.process_time() - began < 1.0
+
+
+def test_what_waited_is_a_duplicate_when_it_comes_again_and_waits_again_after_its_time(task):
+    interact(task, 1, clicked(103.0), TOLD, FOREVER)
+    hold(task, 1, 100.0)
+    assert interact(task, 1, clicked(103.0), TOLD, FOREVER) == "duplicate"
+    due(task, 110.5)
+    assert joined(task, 1, 100.0) == [clicked(103.0)]
+    assert interact(task, 1, clicked(103.0), TOLD, 110.5) == ""
+    assert expire(task, 113.5) == [clicked(103.0)]

@@ -172,3 +172,26 @@ def test_without_any_size_there_are_no_windows():
     windows.close(1e9)
     assert windows.closed() == windows.newest() == []
     assert windows.slot > 0
+
+
+@pytest.mark.parametrize("sizes", [(0.1, 0.3), (0.3, 0.7), (0.1, 0.7)])
+def test_nothing_is_lost_where_sizes_are_rounded(sizes):
+    windows = windows_of(*sizes, kept=100_000)
+    for step in range(3_000):
+        ts = 1_767_225_600.0 + step / 10
+        [slot] = windows.slots(np.array([ts])).tolist()
+        windows.add(0, SHOWN, slot, cells())
+        windows.close(ts)
+    windows.close(2e9)
+    found = samples(windows.closed())
+    assert [sum(n for (size, _), n in found.items() if size == each) for each in sizes] == [3_000, 3_000]
+
+
+def test_windows_that_were_closed_elsewhere_are_not_shown_with_what_is_here():
+    windows = windows_of(60, 180)
+    windows.add(0, SHOWN, 0.0, cells())
+    windows.add(0, SHOWN, 60.0, cells())
+    windows.close(60.5)
+    windows.resume(185.0)
+    windows.close(500.0)
+    assert samples(windows.closed()) == {(60, 0): 1}

@@ -50,7 +50,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
 
 def settled(*, delivered: bool = True) -> tuple[GroupReader, Memory]:
     memory = Memory()
-    group = GroupReader(CONFIG, {}, Notices(), memory)
+    group = GroupReader(CONFIG, {}, Notices(), memory, idle_seconds=30.0)
     group.on_partitions_assigned([module.Place(*PLACE)])
     group._begin(Beginnings(1, {PLACE: BEGUN}, {}))
     if delivered:

@@ -127,6 +127,13 @@ def test_before_anything_was_read_all_partitions_are_read() -> None:
     assert ledger.in_step(100.5) == [A]
 
 
+def test_a_partition_that_has_brought_nothing_yet_is_the_furthest_behind() -> None:
+    ledger = ledger_with((5, 9, 1000))
+    ledger.begin(("t", 1), 0, 9, 100.0)
+    assert chosen(ledger) == [1]
+    assert chosen(ledger, 102.0) == [0, 1]
+
+
 def test_a_partition_far_ahead_of_another_with_records_left_is_held_back() -> None:
     assert chosen(ledger_with((5, 9, 1000), (5, 9, 1010), (5, 9, 1011), (5, 5, 2000))) == [0, 1]
 
@@ -135,8 +142,9 @@ def test_a_partition_at_its_end_holds_nobody_back() -> None:
     assert chosen(ledger_with((9, 9, 1000), (5, 9, 2000))) == [0, 1]
 
 
-def test_records_without_a_time_hold_nobody_back_and_are_not_held_back() -> None:
-    assert chosen(ledger_with((5, 9, None), (5, 9, 2000), (5, 9, 1000))) == [0, 2]
+@pytest.mark.parametrize("unknown", [None, -1, 0])
+def test_records_without_a_time_hold_nobody_back_and_are_not_held_back(unknown: int | None) -> None:
+    assert chosen(ledger_with((5, 9, unknown), (5, 9, 2000), (5, 9, 1000))) == [0, 2]
 
 
 def test_others_do_not_wait_for_a_partition_that_does_not_move() -> None:
