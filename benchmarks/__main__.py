@@ -30,6 +30,8 @@ def main() -> int:
     if parser.parse_args().short:
         short.main()
         return 0
+    for old in FOLDER.glob("*.*"):
+        old.unlink()  # What fails now is not to be shown as it was.
     with one_broker():
         failed = [module for module in FIGURES if subprocess.call([sys.executable, "-m", module])]
     failed += [name for name in report.PRINTED if not keep_output(name)]

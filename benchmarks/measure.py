@@ -3,24 +3,11 @@
 import os
 import statistics
 import subprocess
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-LOOK_SECONDS = 0.02
-
-
-@dataclass(frozen=True)
-class Run:
-    """A process that has ended."""
-
-    seconds: float
-    cpu_seconds: float
-    """User and system, of the process and of the children that it waited for."""
-    peak_bytes: int
-    output: str
 
 
 @dataclass(frozen=True)
@@ -57,36 +44,25 @@ def run(
     timeout_seconds: float = 600.0,
     env: Mapping[str, str] | None = None,
     log: Path | None = None,
-) -> Run:
-    """Run a program to its end; what it prints is the output, what it says on stderr goes to the log.
-
-    The peak is read from /proc while it runs: the kernel's `ru_maxrss` of a child begins with its parent's.
-    """
+) -> str:
+    """Run a program to its end, and return what it printed; what it says on stderr goes to the log."""
     log = log or Path(os.devnull)
-    began = time.perf_counter()
     with log.open("wb") as errors:
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **(env or {})}
-        )
-    peak, status = 0, 0
-    # What it prints has to fit into the pipe: it is read when the process has ended.
-    while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
-        peak = max(peak, peak_bytes(process.pid))
-        if time.perf_counter() - began > timeout_seconds:
-            process.kill()
-        time.sleep(LOOK_SECONDS)
-    seconds = time.perf_counter() - began
-    _, status, usage = ended
-    assert process.stdout is not None
-    with process.stdout as pipe:
-        output = pipe.read().decode()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+        try:
+            done = subprocess.run(
+                command,
+                check=False,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env={**os.environ, **(env or {})},
+                timeout=timeout_seconds,
+            )
+        except subprocess.TimeoutExpired:
+            raise Failed(f"{' '.join(command)[:200]}: not done in {timeout_seconds:.0f} s") from None
+    if done.returncode:
         said = log.read_text(errors="replace")[-2000:]
-        raise Failed(
-            f"{' '.join(command)[:200]}: exit code {process.returncode} after {seconds:.0f} s\n{said}"
-        )
-    return Run(seconds, usage.ru_utime + usage.ru_stime, peak, output)
+        raise Failed(f"{' '.join(command)[:200]}: exit code {done.returncode}\n{said}")
+    return done.stdout.decode()
 
 
 def cpu_seconds(pid: int) -> float:

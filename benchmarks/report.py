@@ -44,7 +44,8 @@ SPEEDS = {
     "Faust, join in dicts": 5.0,
 }
 """Program -> how many times as many events a second the daemon is to take."""
-PACKAGES = ("aiokafka", "numpy", "msgspec")
+PACKAGES = ("aiokafka", "numpy", "msgspec", "pydantic", "prometheus-client")
+REQUIREMENTS = Path(__file__).parent / "throughput" / "rivals" / "requirements"
 DAEMON = "ranking-monitor"
 
 
@@ -79,13 +80,22 @@ def machine() -> Iterator[str]:
     yield f"- Written {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load average {os.getloadavg()[0]:.1f}"
     yield f"- {os.cpu_count()} cores, {model[1] if model else platform.machine()}, {memory:.0f} GB of memory"
     yield f"- Python {platform.python_version()}, {packages}, Kafka {kafka_version()} on the same machine"
+    yield f"- The others: {', '.join(rivals())}"
+
+
+def rivals() -> Iterator[str]:
+    """The packages that the other programs ask for, each in an environment of its own."""
+    for file in sorted(REQUIREMENTS.glob("*.txt")):
+        for line in file.read_text().splitlines():
+            if line and not line.startswith("#"):
+                yield line.replace("==", " ")
 
 
 def goals() -> Iterator[str]:
     """One table of all goals, then what was run for each."""
     ran: list[str] = []
     yield from table_head("goal", "limit", "measured", "")
-    yield from map(goal_row, speeds())
+    yield from speeds()
     for name, module in FIGURES.items():
         found = read(name)
         if found is None:
@@ -102,14 +112,16 @@ def goal_row(goal: Goal) -> str:
     return row(goal.what, limit, measured, "met" if goal.met else "**short**")
 
 
-def speeds() -> Iterator[Goal]:
-    """Events a second of the daemon, by those of each other program."""
+def speeds() -> Iterator[str]:
+    """Events a second of the daemon, by those of each other program, whether it ran or not."""
     programs = (read("throughput") or {"programs": []})["programs"]
     found = {p["name"]: p["events_per_second"]["median"] for p in programs if p["rounds"]}
     for name, times in SPEEDS.items():
+        what = f"events a second, daemon / {name}"
         if DAEMON in found and name in found:
-            ratio = found[DAEMON] / found[name]
-            yield Goal(f"events a second, daemon / {name}", times, ratio, at_least=True)
+            yield goal_row(Goal(what, times, found[DAEMON] / found[name], at_least=True))
+        else:
+            yield row(what, f"at least {number(times)}", "", "**not measured**")
 
 
 def throughput() -> Iterator[str]:
@@ -127,25 +139,30 @@ def throughput() -> Iterator[str]:
         " daemon's figure by that of the row."
     )
     yield ""
-    yield from table_head("program", "events/s", "rounds", "CPU µs/event", "peak MB", "speed x", "CPU x")
+    heads = ("program", "events/s", "rounds", "CPU µs/event", "rounds", "peak MB", "speed x", "CPU x")
+    yield from table_head(*heads)
     daemon = next((p for p in programs if p["name"] == DAEMON and p["rounds"]), None)
     for program in programs:
         if not program["rounds"]:
-            yield row(program["name"], "failed", *[""] * 5)
+            yield row(program["name"], "failed", *[""] * 6)
             continue
-        speed, cpu = program["events_per_second"], program["cpu_micros"]["median"]
+        speed, cpu = program["events_per_second"], program["cpu_micros"]
         yield row(
             program["name"],
             f"{speed['median']:,.0f}",
             f"{speed['low']:,.0f} to {speed['high']:,.0f}",
-            f"{cpu:.2f}",
+            f"{cpu['median']:.2f}",
+            f"{cpu['low']:.2f} to {cpu['high']:.2f}",
             f"{program['peak_bytes']['median'] / 1e6:.0f}",
             f"{daemon['events_per_second']['median'] / speed['median']:.2f}" if daemon else "",
-            f"{daemon['cpu_micros']['median'] / cpu:.2f}" if daemon else "",
+            f"{daemon['cpu_micros']['median'] / cpu['median']:.2f}" if daemon else "",
         )
     for program in programs:
         if program["failure"]:
             yield from ("", f"{program['name']} failed: {program['failure'].splitlines()[0]}")
+    yield ""
+    yield found["compared"]
+    yield from (f"- {line}" for line in found["disagreements"])
 
 
 def sweep() -> Iterator[str]:

@@ -12,11 +12,12 @@ from rich.console import Console
 from benchmarks.broker import broker, loaded
 from benchmarks.figures import memory, sweep
 from benchmarks.figures.population import Shape
-from benchmarks.throughput.__main__ import compete, table
+from benchmarks.throughput.__main__ import compared, compete, table
 from benchmarks.throughput.contenders import CONTENDERS
 from benchmarks.workload import LABELS, Workload
 
-EVENTS = 40_000
+EVENTS = 100_000
+"""Fewer are read in a second, and then the first and the last fetch count for more than the rest."""
 TIMEOUT_SECONDS = 60.0
 HELD = 100_000
 """With fewer, what a poll takes for a moment hides what an impression takes."""
@@ -25,7 +26,7 @@ ENDS = sweep.Plan(
     {
         "depth": [BASE],
         "label_sets": [replace(BASE, label_sets=n) for n in (1, 500)],
-        "open": [replace(BASE, open=n, horizon_seconds=300.0) for n in (1_000, 10_000)],
+        "open": [replace(BASE, open=n, horizon_seconds=400.0) for n in (1_000, 10_000)],
     },
     rounds=2,
 )
@@ -36,6 +37,7 @@ def main() -> None:
     with broker() as to, loaded(to, Workload(EVENTS, queries=EVENTS // 100)) as topics:
         figures = compete([c for c in CONTENDERS if c.short], topics, list(LABELS), 1, TIMEOUT_SECONDS)
     Console(width=110).print(table(figures))
+    print(compared(figures))
     bytes_each, _ = memory.each(Shape(HELD), Shape(HELD // 10))
     swept = sweep.measure(ENDS)
     sweep.show(swept)

@@ -55,7 +55,8 @@ class Shape:
             # ndcg@1 and ndcg@10 become one.
             stems = dict.fromkeys(name.partition("@")[::2] for name in names)
             names = list(dict.fromkeys(stem + (f"@{self.k}" if k else "") for stem, k in stems))
-        limits = {"open": 2 * self.open + POLL, "pending": 2 * self.open + POLL}
+        limit = 2 * self.open + 4 * DECIDE
+        limits = {"open": limit, "pending": limit}
         maturities = [60.0, self.horizon_seconds]
         return Config.model_validate({
             "metrics": names,

@@ -18,7 +18,7 @@ from benchmarks.broker import Loaded, broker, loaded
 from benchmarks.figures.asking import progress, read_open, read_records, wait_until
 from benchmarks.figures.result import Goal, save
 from benchmarks.measure import Failed, cpu_seconds, spread
-from benchmarks.throughput.daemon import Daemon, running
+from benchmarks.throughput.daemon import Daemon, running, scraped
 from benchmarks.workload import LABELS, Workload
 
 PARTITIONS = 3
@@ -83,6 +83,8 @@ def read(backlog: Loaded, replicas: int, number: int) -> Read:
     share = len(topics) * PARTITIONS // replicas
     with ExitStack() as stack:
         daemons = [stack.enter_context(running(config)) for _ in range(replicas)]
+        for daemon in daemons:
+            stack.enter_context(scraped(daemon))
         wait_until(lambda: _all_read(daemons, share), SHARED_SECONDS, "the partitions were not shared out")
         before, cpu, began = _counted(daemons, topics), _cpu(daemons), time.perf_counter()
         # All metrics are asked for only at the end: to render them is work too.

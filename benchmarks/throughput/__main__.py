@@ -1,11 +1,11 @@
 """How many events a second the daemon takes, beside the limits of its client and beside what others build.
 
-    python -m benchmarks.throughput [--short] [--rounds 3] [--events 500000] [--only NAME ...]
+    python -m benchmarks.throughput [--rounds 3] [--events 500000] [--only NAME ...]
 
 Every program reads the same topics from beginning to end in a process of its own, in turn, several rounds.
 Programs that compute NDCG@10, MRR@10, CTR@10 and abandonment must come to the same result. The table is of
-medians; the figures go to .cache/bench/throughput.json (or -short.json) as well. Where others use the
-machine, CPU microseconds say more than events a second.
+medians; the figures go to .cache/bench/throughput.json as well (with `--only`: throughput-some.json). Where
+others use the machine, CPU microseconds say more than events a second.
 """
 
 import argparse
@@ -24,12 +24,11 @@ from rich.table import Table
 
 import monitor
 from benchmarks.broker import Loaded, broker, loaded
+from benchmarks.figures.result import FOLDER
 from benchmarks.measure import Failed, Spread, spread
 from benchmarks.throughput.contenders import CONTENDERS, DAEMON, REFERENCE, Contender
 from benchmarks.throughput.outcome import Outcome, differences
 from benchmarks.workload import Workload, sized
-
-RESULTS = Path(__file__).parents[2] / ".cache" / "bench"
 
 
 @dataclass
@@ -73,6 +72,15 @@ def source_digest() -> str:
     """Return a short hash of the daemon's source, which somebody may edit while it is measured."""
     files = sorted(Path(monitor.__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def compared(figures: Sequence[Figures]) -> str:
+    """Say which results were compared."""
+    names = [of.contender.name for of in figures if any(o.result is not None for o in of.outcomes)]
+    if REFERENCE.name not in names:
+        return "No results were compared: the afternoon version has none."
+    found = "they differ" if disagreements(figures) else "they are equal"
+    return f"The results of {', '.join(names)} were compared: {found}."
 
 
 def disagreements(figures: Sequence[Figures]) -> list[str]:
@@ -125,6 +133,8 @@ def as_json(figures: Sequence[Figures], workload: Workload) -> dict[str, Any]:
         "workload": {"events": workload.events, "depth": workload.depth, "seed": workload.seed},
         "cores": os.cpu_count(),
         "load_average": os.getloadavg(),
+        "compared": compared(figures),
+        "disagreements": disagreements(figures),
         "programs": [
             {
                 "name": of.contender.name,
@@ -145,21 +155,19 @@ def as_json(figures: Sequence[Figures], workload: Workload) -> dict[str, Any]:
 def main() -> int:
     """Print the table; the exit code is 1 where results differ."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="under a minute: fewer events, no rival systems")
-    parser.add_argument("--rounds", type=int)
-    parser.add_argument("--events", type=int)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--events", type=int, default=500_000)
     parser.add_argument("--only", nargs="+", default=[], help="programs whose names contain one of these")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds for one run of a program")
     asked = parser.parse_args()
-    workload = sized(asked.events or (60_000 if asked.short else 500_000))
-    rounds = asked.rounds or (2 if asked.short else 3)
-    chosen = [c for c in CONTENDERS if c.short or not asked.short]
-    if asked.only:
-        chosen = [c for c in chosen if any(word.lower() in c.name.lower() for word in asked.only)]
+    workload, rounds = sized(asked.events), asked.rounds
+    chosen = [
+        c for c in CONTENDERS if not asked.only or any(word.lower() in c.name.lower() for word in asked.only)
+    ]
     with broker() as running, loaded(running, workload) as topics:
         figures = compete(chosen, topics, list(workload.labels), rounds, asked.timeout)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    file = RESULTS / ("throughput-short.json" if asked.short else "throughput.json")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    file = FOLDER / ("throughput-some.json" if asked.only else "throughput.json")
     file.write_text(json.dumps(as_json(figures, workload), indent=1))
     print(
         f"{workload.events:,} events, {rounds} rounds, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
@@ -167,6 +175,7 @@ def main() -> int:
     Console(width=120).print(table(figures))
     if any(len(of.code) > 1 for of in figures):
         print("NOTE: monitor/ was edited between the rounds: the daemon's figures are not of one program")
+    print(compared(figures))
     wrong = disagreements(figures)
     for line in wrong:
         print("DIFFERS:", line)

@@ -35,8 +35,8 @@ class Contender:
         command = [python_of(self.environment), "-m", module, json.dumps(asdict(job))]
         with tempfile.TemporaryDirectory() as folder:
             log = Path(folder) / "stderr"
-            done = run(command, timeout_seconds=timeout_seconds, env={"PYTHONPATH": str(ROOT)}, log=log)
-            lines = [line for line in done.output.splitlines() if line.startswith('{"events"')]
+            printed = run(command, timeout_seconds=timeout_seconds, env={"PYTHONPATH": str(ROOT)}, log=log)
+            lines = [line for line in printed.splitlines() if line.startswith('{"events"')]
             if not lines:
                 raise Failed(f"{self.name} printed no result: {log.read_text(errors='replace')[-1500:]}")
         told = json.loads(lines[-1])

@@ -293,12 +293,12 @@ class Engine:
         arrival = Arrival(progress, partition, books, floor, self.labels, table, keep_embeddings=keep)
         arrival.take(chunk.records, now, lambda w: self._advance(progress, w, now))
         first = chunk.records[0]
-        part.clock.saw(arrival.newest)
+        part.took(first.offset, chunk.records[-1].offset, arrival.newest)
         progress.watermark.advance()
-        part.position = chunk.records[-1].offset + 1
-        if arrival.newest > -math.inf:
-            part.chunks.append((first.offset, arrival.newest))
         self._cover(part, arrived_at(first, now))
+        self._keep_bounds(now)
+
+    def _keep_bounds(self, now: float) -> None:
         if self._table.is_full or is_over(self._tasks, self._config.limits):
             # What has passed goes first: it is no longer there to be decided early.
             self.advance(now)

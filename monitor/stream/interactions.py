@@ -11,13 +11,33 @@ from monitor.metrics import Bools, Floats, Ints
 CLICK, DWELL, OUTCOME = range(3)
 KINDS = ("click", "dwell", "outcome")
 
-Row = tuple[int, float, int, int, bool, float, float, float]
-"""One interaction, as the columns below name its parts."""
+Identity = tuple[int, int, bool, float]
+"""An interaction among those of its impression: kind, key or position, whether it is a position, and ts."""
 _MIX = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0x2545F4914F6CDD1D],
     dtype=np.uint64,
 )
 """Odd numbers, by which unlike things are told apart in a sum."""
+
+
+_TYPES = (np.int64, np.float64, np.int8, np.int64, np.bool_, np.float64, np.float64, np.float64)
+
+
+class Interaction(NamedTuple):
+    """One interaction, as the columns below have it."""
+
+    impression: int
+    shown: float
+    kind: int
+    reference: int
+    is_position: bool
+    ts: float
+    told: float
+    scrolled: float
+
+    @property
+    def identity(self) -> Identity:
+        return self[2:6]
 
 
 class Interactions(NamedTuple):
@@ -45,9 +65,9 @@ class Interactions(NamedTuple):
         """Some of the rows."""
         return Interactions._make(column[rows] for column in self)
 
-    def rows(self) -> list[Row]:
-        """The same one by one."""
-        return list(zip(*(column.tolist() for column in self), strict=True))
+    def one_by_one(self) -> list[Interaction]:
+        """The same as objects."""
+        return list(map(Interaction._make, zip(*(column.tolist() for column in self), strict=True)))
 
     def marks(self) -> list[int]:
         """A number for each, by which one that comes again is known.
@@ -56,36 +76,25 @@ class Interactions(NamedTuple):
         one of the same id.
         """
         what = (self.kinds * 2 + self.are_positions).astype(np.int64)
-        parts = (places(self.impressions, self.ts), self.references, what, np.nan_to_num(self.shown))
+        parts = (meetings(self.impressions, self.ts), self.references, what, np.nan_to_num(self.shown))
         mixed = sum(part.view(np.uint64) * mix for part, mix in zip(parts, _MIX[1:], strict=True))
         marks: list[int] = np.asarray(mixed).tolist()
         return marks
 
 
-def when(row: Row) -> float:
-    """The ts of an interaction."""
-    return row[5]
-
-
-def identity(row: Row) -> tuple[int, int, bool, float]:
-    """What it is, among those of its impression: kind, key or position, whether it is a position, and ts."""
-    return row[2:6]
-
-
-def places(impressions: Ints, ts: Floats) -> Ints:
+def meetings(impressions: Ints, ts: Floats) -> Ints:
     """A number for each pair of id and time: an id can mean one impression now and another one later."""
     mixed: Ints = (impressions.view(np.uint64) * _MIX[0] + ts.view(np.uint64)).view(np.int64)
     return mixed
 
 
-def of_rows(rows: Sequence[Row]) -> Interactions:
-    """Interactions side by side, given one by one."""
-    columns = zip(*rows, strict=True) if rows else ((),) * len(Interactions._fields)
+def side_by_side(interactions: Sequence[Interaction]) -> Interactions:
+    """Interactions as columns, given one by one."""
+    columns = zip(*interactions, strict=True) if interactions else ((),) * len(Interactions._fields)
     return Interactions(*(np.array(column, t) for column, t in zip(columns, _TYPES, strict=True)))
 
 
-_TYPES = (np.int64, np.float64, np.int8, np.int64, np.bool_, np.float64, np.float64, np.float64)
-NOTHING_DONE = of_rows([])
+NOTHING_DONE = side_by_side([])
 
 
 def one_after_the_other(parts: Sequence[Interactions]) -> Interactions:

@@ -8,7 +8,7 @@ import numpy as np
 
 from monitor.metrics import Bools, Floats
 from monitor.stream.impressions import Impressions, one_after_the_other
-from monitor.stream.interactions import Interactions, Row, ended, of_rows, places
+from monitor.stream.interactions import Interaction, Interactions, ended, meetings, side_by_side
 from monitor.stream.joined import Joined
 from monitor.stream.plan import Plan
 from monitor.stream.queues import Arrivals, Queue
@@ -90,11 +90,11 @@ class Task:
 
     def _welcome(self, admitted: Sequence[int]) -> None:
         """Impressions have come: what has waited for them is theirs, where it is in reach."""
-        waited: list[Row] = []
+        waited: list[Interaction] = []
         for impression in self._waiting.impressions & set(admitted):
             waited += self._waiting.take(impression, self._held[impression], self._attribution)
         if waited:
-            done = of_rows(waited)
+            done = side_by_side(waited)
             self._marks.difference_update(done._replace(shown=np.full(done.size, np.nan)).marks())
             self._marks.update(done.marks())
             self._joined.add(done)
@@ -165,7 +165,7 @@ class Task:
         """The same for the oldest impressions that hold interactions, until so many have their fate."""
         chosen = self._joined.oldest(interactions)
         taken = [
-            waiting.pull(lambda block: np.isin(places(block.ids, block.ts), chosen))
+            waiting.pull(lambda block: np.isin(meetings(block.ids, block.ts), chosen))
             for waiting in self._oldest_first()
         ]
         yield from self._decide_early(taken)

@@ -7,12 +7,11 @@ import numpy as np
 
 from monitor.metrics import Ints
 from monitor.stream.impressions import Impressions
-from monitor.stream.interactions import NOTHING_DONE, Interactions, one_after_the_other, places
+from monitor.stream.interactions import NOTHING_DONE, Interactions, meetings, one_after_the_other
+from monitor.stream.queues import SMALL_BLOCK
 
 SPANS = 4
 """In so many parts the time is divided for which interactions are kept."""
-SMALL_BLOCK = 512
-"""Rows up to which parts are made one: many small ones would take more memory than what is in them."""
 
 
 class Joined:
@@ -41,14 +40,14 @@ class Joined:
         """Hand out those of some impressions, and for each the row of its impression."""
         found, found_rows = [NOTHING_DONE], [np.empty(0, dtype=np.int64)]
         first, last = float(impressions.ts.min()), float(impressions.ts.max())
-        asked = places(impressions.ids, impressions.ts)
+        asked = meetings(impressions.ids, impressions.ts)
         order = np.argsort(asked)
         for span in self._between(first, last):
             block = self._ordered(span)
             low = int(np.searchsorted(block.shown, first, side="left"))
             high = int(np.searchsorted(block.shown, last, side="right"))
             within = block.only(slice(low, high))
-            rows = _rows(places(within.impressions, within.shown), asked, order)
+            rows = _rows(meetings(within.impressions, within.shown), asked, order)
             taken = rows >= 0
             found.append(within.only(taken))
             found_rows.append(rows[taken])
@@ -56,14 +55,14 @@ class Joined:
         return np.concatenate(found_rows), one_after_the_other(found)
 
     def oldest(self, number_of: int) -> Ints:
-        """The oldest impressions, as places, that have so many interactions together, or all."""
+        """The oldest impressions, as `meetings` numbers them, that together have so many interactions."""
         found = [np.empty(0, dtype=np.int64)]
         for span in sorted(self._spans):
             if number_of <= 0:
                 break
             block = self._ordered(span)
             each, first, counts = np.unique(
-                places(block.impressions, block.shown), return_index=True, return_counts=True
+                meetings(block.impressions, block.shown), return_index=True, return_counts=True
             )
             order = np.argsort(first)
             before = np.cumsum(counts[order]) - counts[order]

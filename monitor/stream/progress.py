@@ -51,6 +51,13 @@ class PartitionProgress:
         if offset < self.position:
             self.counted_from, self.were_late = 0, frozenset()
 
+    def took(self, first: int, last: int, newest: float) -> None:
+        """Take note of records that were taken in: their offsets, and their largest ts."""
+        self.clock.saw(newest)
+        self.position = last + 1
+        if newest > -math.inf:
+            self.chunks.append((first, newest))
+
     def saw_judgment(self, offset: int) -> None:
         if self.first_judgment is None:
             self.first_judgment = offset

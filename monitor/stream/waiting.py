@@ -3,17 +3,15 @@
 from collections.abc import Iterable, KeysView
 from heapq import heappop, heappush
 
-from monitor.stream.interactions import Interactions, Row, identity, of_rows, when
-
-Identity = tuple[int, int, bool, float]
+from monitor.stream.interactions import Identity, Interaction, Interactions, side_by_side
 
 
 class Waiting:
     """By the impression that they wait for, and by their time."""
 
     def __init__(self) -> None:
-        self._of: dict[int, dict[Identity, Row]] = {}
-        self._by_second: dict[int, list[Row]] = {}
+        self._of: dict[int, dict[Identity, Interaction]] = {}
+        self._by_second: dict[int, list[Interaction]] = {}
         """Those that wait, and those that have waited: they are left there until their time."""
         self._seconds: list[int] = []
         """The seconds of those, as a heap."""
@@ -25,59 +23,61 @@ class Waiting:
 
     def add(self, interactions: Interactions) -> None:
         """Let some wait."""
-        rows = interactions.rows()
-        for row in rows:
-            self._of.setdefault(row[0], {})[identity(row)] = row
-        self._put(rows)
+        found = interactions.one_by_one()
+        for each in found:
+            self._of.setdefault(each.impression, {})[each.identity] = each
+        self._put(found)
 
-    def take(self, impression: int, ts: float, reach_seconds: float) -> list[Row]:
+    def take(self, impression: int, ts: float, reach_seconds: float) -> list[Interaction]:
         """An impression has come: those that waited for it and are in reach."""
         waited = self._of.pop(impression)
-        beyond = {what: row for what, row in waited.items() if abs(when(row) - ts) > reach_seconds}
+        beyond = {what: each for what, each in waited.items() if abs(each.ts - ts) > reach_seconds}
         if beyond:
             self._of[impression] = beyond
-        return [(impression, ts, *row[2:]) for what, row in waited.items() if what not in beyond]
+        return [each._replace(shown=ts) for what, each in waited.items() if what not in beyond]
 
     def expire(self, attribution: float, watermark: float) -> Interactions:
         """Give up those whose impression can no longer come, oldest first."""
-        expired: list[Row] = []
-        rest: list[Row] = []
+        expired: list[Interaction] = []
+        rest: list[Interaction] = []
         while self._seconds and self._seconds[0] + attribution < watermark:
-            rows = self._by_second.pop(heappop(self._seconds))
-            rest += [row for row in rows if when(row) + attribution >= watermark]
-            expired += self._give_up(self._oldest(row for row in rows if when(row) + attribution < watermark))
+            found = self._by_second.pop(heappop(self._seconds))
+            rest += [each for each in found if each.ts + attribution >= watermark]
+            expired += self._give_up(
+                self._oldest(each for each in found if each.ts + attribution < watermark)
+            )
         self._put(rest)
-        return of_rows(expired)
+        return side_by_side(expired)
 
     def evict(self, number_of: int) -> Interactions:
         """Give up the oldest; fewer than asked for if there are not so many."""
-        evicted: list[Row] = []
+        evicted: list[Interaction] = []
         while self._seconds and len(evicted) < number_of:
-            rows = self._oldest(self._by_second.pop(heappop(self._seconds)))
+            found = self._oldest(self._by_second.pop(heappop(self._seconds)))
             taken = number_of - len(evicted)
-            evicted += self._give_up(rows[:taken])
-            self._put(rows[taken:])
-        return of_rows(evicted)
+            evicted += self._give_up(found[:taken])
+            self._put(found[taken:])
+        return side_by_side(evicted)
 
-    def _put(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            second = int(when(row))
+    def _put(self, found: Iterable[Interaction]) -> None:
+        for each in found:
+            second = int(each.ts)
             if second not in self._by_second:
                 self._by_second[second] = []
                 heappush(self._seconds, second)
-            self._by_second[second].append(row)
+            self._by_second[second].append(each)
 
-    def _oldest(self, rows: Iterable[Row]) -> list[Row]:
+    def _oldest(self, found: Iterable[Interaction]) -> list[Interaction]:
         """Those that wait still, by their time, and where that is the same in an order that never changes."""
         # The same may have waited before and wait again: it is this one that counts.
-        waiting = (row for row in rows if self._of.get(row[0], {}).get(identity(row)) is row)
-        return sorted(waiting, key=lambda row: (when(row), row[0], identity(row)))
+        waiting = (each for each in found if self._of.get(each.impression, {}).get(each.identity) is each)
+        return sorted(waiting, key=lambda each: (each.ts, each.impression, each.identity))
 
-    def _give_up(self, rows: Iterable[Row]) -> list[Row]:
-        given_up = list(rows)
-        for row in given_up:
-            waiting = self._of[row[0]]
-            del waiting[identity(row)]
+    def _give_up(self, found: Iterable[Interaction]) -> list[Interaction]:
+        given_up = list(found)
+        for each in given_up:
+            waiting = self._of[each.impression]
+            del waiting[each.identity]
             if not waiting:
-                del self._of[row[0]]
+                del self._of[each.impression]
         return given_up

@@ -30,9 +30,9 @@ class Window:
         return self.start + self.size
 
 
-Place = tuple[float, int, float]
+WindowKey = tuple[float, int, float]
 """Size, stage and start of a window, or of a slot."""
-Open = dict[Place, dict[int, Cells]]
+Open = dict[WindowKey, dict[int, Cells]]
 """What each task has brought."""
 
 
@@ -97,7 +97,7 @@ class Windows:
             closed = Window(size, start, self._stages[stage], cells, start < self.covered_from)
             self._closed[size, stage].append(closed)
 
-    def _around(self, stage: int, slot: float) -> list[Place]:
+    def _around(self, stage: int, slot: float) -> list[WindowKey]:
         return [(size, stage, math.floor(slot / size) * size) for size in self._sizes]
 
     def _end(self, size: float, stage: int, start: float) -> float:
@@ -108,7 +108,7 @@ class Windows:
         """A partition that was taken over replays what another owner has shown: that is closed."""
         return self._end(size, stage, start) >= self._watermark
 
-    def _cells(self, brought: Open, place: Place, task: int) -> Cells:
+    def _cells(self, brought: Open, place: WindowKey, task: int) -> Cells:
         tasks = brought.setdefault(place, {})
         if task not in tasks:
             tasks[task] = Cells(self._stages[place[1]].columns)

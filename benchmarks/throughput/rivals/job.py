@@ -26,6 +26,11 @@ class Job:
         return sum(self.records.values())
 
     @property
+    def event_topics(self) -> list[str]:
+        """All but that of the judgments."""
+        return [topic for role, topic in self.topics.items() if role != "judgments"]
+
+    @property
     def events_total(self) -> int:
         """Without the judgments."""
         return self.total - self.records[self.topics["judgments"]]

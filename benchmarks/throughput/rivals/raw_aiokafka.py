@@ -35,10 +35,10 @@ async def batches(job: Job, topics: list[str]) -> AsyncIterator[tuple[TopicParti
 
 async def main() -> None:
     job, watch, events = read_job(), Stopwatch(), 0
-    async for _, records in batches(job, list(job.topics.values())):
+    async for _, records in batches(job, job.event_topics):
         watch.start()
         events += len(records)
-        if events == job.total:
+        if events == job.events_total:
             watch.finish(events)
 
 

@@ -18,11 +18,8 @@ def main() -> None:
             "check.crcs": True,
         }
     )
-    partitions = {role: 1 if role == "judgments" else job.partitions for role in job.topics}
-    consumer.assign(
-        [TopicPartition(t, n, 0) for role, t in job.topics.items() for n in range(partitions[role])]
-    )
-    while events < job.total:
+    consumer.assign([TopicPartition(t, n, 0) for t in job.event_topics for n in range(job.partitions)])
+    while events < job.events_total:
         if records := consumer.consume(MAX_RECORDS, timeout=0.2):
             watch.start()
             for record in records:

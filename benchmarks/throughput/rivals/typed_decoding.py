@@ -12,12 +12,12 @@ from monitor.events import Event
 async def main() -> None:
     job, watch, events = read_job(), Stopwatch(), 0
     decode = msgspec.json.Decoder(Event).decode
-    async for _, records in batches(job, list(job.topics.values())):
+    async for _, records in batches(job, job.event_topics):
         watch.start()
         for record in records:
             decode(record.value)
         events += len(records)
-        if events == job.total:
+        if events == job.events_total:
             watch.finish(events)
 
 

@@ -26,9 +26,11 @@ CONFIRM_SECONDS = 2.0
 SETTLE_SECONDS = 20.0
 RETRY_SECONDS = 0.5
 SMALL_LAG = 1_000
-FETCH_BYTES = 65_536
+"""Records that may be left where a reader still counts as being at the end."""
+QUIET_BYTES = 65_536
 """Little traffic is fetched once a second, not record by record."""
 BEHIND_WAIT_MS = 10
+"""Where records are left: one partition at its end is not to hold up the others."""
 
 
 class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # aiokafka is not typed
@@ -169,9 +171,9 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             behind = max(self.ledger.lag().values(), default=0) > SMALL_LAG
             self._caught_up = self._caught_up or not behind
             if behind or self.blocked or self._one_by_one:
-                internals.hurry(self.consumer, BEHIND_WAIT_MS, min_bytes=1)
+                internals.set_fetch_wait(self.consumer, BEHIND_WAIT_MS, min_bytes=1)
             else:
-                internals.hurry(self.consumer, self._quiet_wait_ms, FETCH_BYTES)
+                internals.set_fetch_wait(self.consumer, self._quiet_wait_ms, QUIET_BYTES)
             if not self._given:
                 self.heard_at = now
         return chunks

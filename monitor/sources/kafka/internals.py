@@ -63,8 +63,8 @@ async def commit_once(
     await consumer._coordinator._do_commit_offsets(None, wanted)
 
 
-def hurry(consumer: AIOKafkaConsumer, wait_ms: int, min_bytes: int) -> None:
-    """Let the next fetches wait at the broker for no longer, or for less, than this.
+def set_fetch_wait(consumer: AIOKafkaConsumer, wait_ms: int, min_bytes: int) -> None:
+    """Let the next fetches wait at the broker for so long, or until there is so much.
 
     A node has one fetch under way. Where some partitions are at their end, all others wait with it; and no
     partition is to wait for another whose records are left in the client for later.

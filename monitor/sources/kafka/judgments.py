@@ -56,7 +56,7 @@ class JudgmentsReader(Reader):
         chunks = super().take(now)
         self._reached.update({place: self.ledger.position(place) for place in self.ledger})
         if not self.behind:
-            internals.hurry(self.consumer, QUIET_WAIT_MS, min_bytes=1)
+            internals.set_fetch_wait(self.consumer, QUIET_WAIT_MS, min_bytes=1)
         return chunks
 
     async def _next(self) -> Fetched | None:

@@ -30,7 +30,7 @@ class Progress:
     """When it was last fetched with success, be it an empty fetch."""
     stamp: int | None = None
     """The client's mark of its last successful fetch."""
-    time: int | None = 0
+    last_record_ms: int | None = 0
     """When the last record that was handed out reached Kafka, in milliseconds: 0 before the first, None where
     it did not tell."""
 
@@ -87,7 +87,7 @@ class Ledger:
         for place, time in brought.items():
             self._partitions[place].brought_at = now
             # Zero or less is no time, but what clients say that have none.
-            self._partitions[place].time = time if time and time > 0 else None
+            self._partitions[place].last_record_ms = time if time and time > 0 else None
 
     def in_step(self, now: float) -> list[TopicPartition]:
         """Choose the partitions to read from next: none that is far ahead of another with records left.
@@ -96,14 +96,16 @@ class Ledger:
         of them would have to wait in memory.
         """
         times = [
-            progress.time
+            progress.last_record_ms
             for progress in self._partitions.values()
-            if progress.lag and progress.time is not None and now - progress.moved_at < PATIENCE_SECONDS
+            if progress.lag
+            and progress.last_record_ms is not None
+            and now - progress.moved_at < PATIENCE_SECONDS
         ]
         limit = min(times, default=math.inf) + STEP_MS
         chosen: list[TopicPartition] = []
         for place, progress in self._partitions.items():
-            if progress.time and progress.time > limit:
+            if progress.last_record_ms and progress.last_record_ms > limit:
                 progress.moved_at = now  # It could, but is not to.
             else:
                 chosen.append(place)

@@ -32,7 +32,6 @@ FETCH_WAIT_MS = 300
 """How long a broker may wait for more before it answers."""
 QUIET_WAIT_MS = 1_000
 """The same for a reader that is at the end: what comes then can wait, and every answer has its cost."""
-WAIT_MS = QUIET_WAIT_MS
 WAIT_ALONE_MS = QUIET_WAIT_MS + 100
 MAX_RECORDS = 1_000
 """Few enough to be still in the processor's cache when they are decoded."""
@@ -146,7 +145,7 @@ class Reader:
         try:
             batches = await self.consumer.getmany(
                 *map(_place, asked),
-                timeout_ms=WAIT_ALONE_MS if alone else WAIT_MS,
+                timeout_ms=WAIT_ALONE_MS if alone else QUIET_WAIT_MS,
                 max_records=MAX_RECORDS,
             )
         except Exception as error:  # noqa: BLE001 - decoding a batch can raise anything

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from monitor.stream import interactions
 from monitor.stream.impressions import Impressions, one_after_the_other
-from monitor.stream.interactions import Interactions, of_rows
+from monitor.stream.interactions import Interaction, Interactions
 
 Known = Mapping[tuple[int, int, bool, float], tuple[float, float]]
 """Kind, key or position, whether it is a position, ts; and what is told: seconds or success, and scroll."""
@@ -47,9 +48,9 @@ def impressions(*rows: tuple[int, float] | Impressions) -> Impressions:
 
 def side_by_side(belong_to: Sequence[int], known: Sequence[Known]) -> Interactions:
     """Interactions of several impressions."""
-    return of_rows(
+    return interactions.side_by_side(
         [
-            (number, math.nan, *interaction, *told)
+            Interaction(number, math.nan, *interaction, *told)
             for number, of_one in zip(belong_to, known, strict=True)
             for interaction, told in of_one.items()
         ]

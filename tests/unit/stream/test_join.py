@@ -36,7 +36,7 @@ def interact(task, number, interaction, told, watermark):
 
 
 def one_by_one(found):
-    return [(kind, reference, is_position, ts) for _, _, kind, reference, is_position, ts, *_ in found.rows()]
+    return [interaction.identity for interaction in found.one_by_one()]
 
 
 def joined(task, number, ts):
