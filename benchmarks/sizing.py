@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from typing import TypeVar
 
 from monitor.config import Config, JudgmentsConfig
-from monitor.pump import ease_garbage_collection
+from monitor.pump import DECIDE_RECORDS, ease_garbage_collection
 from monitor.sources.jsonl import Line
 from monitor.stream.engine import Engine
 from monitor.stream.records import Chunk, Role, Start
@@ -104,11 +104,15 @@ class Feeder:
         ease_garbage_collection()
 
     def feed(self, values: Iterator[bytes], size: int = CHUNK) -> None:
+        undecided = 0
         while chunk := [Line(value, self._offset + i) for i, value in enumerate(islice(values, size))]:
             self._offset += len(chunk)
+            undecided += len(chunk)
             before = time.process_time()
             self.engine.ingest(Chunk("t", 0, chunk), START + 1e6)
-            self.engine.advance(START + 1e6)
+            if undecided >= DECIDE_RECORDS or len(chunk) < size:
+                undecided = 0
+                self.engine.advance(START + 1e6)
             self.cpu_seconds += time.process_time() - before
 
 
