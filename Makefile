@@ -31,7 +31,7 @@ test: lint ## Lint, then every test, two files at a time (PYTEST_ARGS="-k window
 faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour (`make test` has the short one)
 	FAULTS=full $(BIN)/pytest tests/faults $(PYTEST_ARGS)
 
-bench: $(VENV)/.dev ## Measure everything beside what others build, and write benchmarks/RESULTS.md: an hour
+bench: $(VENV)/.dev ## Measure everything beside what others build, and write benchmarks/RESULTS.md: half an hour or more
 	$(BIN)/python -m benchmarks
 
 bench-short: $(VENV)/.dev ## The key ratios, in under a minute
