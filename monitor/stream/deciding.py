@@ -122,14 +122,12 @@ class Decisions:
         shown, stage = scored.impressions, self._plan.stages[number]
         slots, label_sets = self._windows.slots(shown.ts), int(shown.label_sets.max()) + 1
         part_of = np.repeat(np.arange(len(parts)), [len(part.impressions) for part in parts])
-        begins = np.flatnonzero((np.diff(slots, prepend=np.nan) != 0) | (np.diff(part_of, prepend=-1) != 0))
-        group = np.zeros(len(slots), dtype=np.int64)
-        group[begins[1:]] = 1
-        found = self._observers[number].observe(
-            np.cumsum(group) * label_sets + shown.label_sets, scored.values
-        )
-        for i, first in enumerate(begins.tolist()):
-            part, of_group = parts[part_of[first]], found.between(i * label_sets, (i + 1) * label_sets)
+        is_first = (np.diff(slots, prepend=np.nan) != 0) | (np.diff(part_of, prepend=-1) != 0)
+        groups = np.cumsum(is_first) - 1
+        found = self._observers[number].observe(groups * label_sets + shown.label_sets, scored.values)
+        for group, first in enumerate(np.flatnonzero(is_first).tolist()):
+            part = parts[part_of[first]]
+            of_group = found.between(group * label_sets, (group + 1) * label_sets)
             self._windows.add(part.progress.number, number, float(slots[first]), of_group)
             if part.counted:
                 part.progress.tally.cells.add(of_group, stage.first_column)

@@ -18,9 +18,8 @@ _MIX = np.array(
     dtype=np.uint64,
 )
 """Odd numbers, by which unlike things are told apart in a sum."""
-
-
 _TYPES = (np.int64, np.float64, np.int8, np.int64, np.bool_, np.float64, np.float64, np.float64)
+"""Of the columns, in their order."""
 
 
 class Interaction(NamedTuple):
