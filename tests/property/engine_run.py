@@ -66,10 +66,18 @@ class Counted(NamedTuple):
 
 
 class Run:
-    """The engine over records in their order of arrival."""
+    """The engine over records in their order of arrival.
 
-    def __init__(self, settings: Settings) -> None:
+    `deferrals` says after which chunks nothing is decided, as the pump does it: by every second bit of these
+    bytes. When they run out, what is due is decided after every chunk.
+    """
+
+    def __init__(self, settings: Settings, deferrals: bytes = b"") -> None:
         self.settings = settings
+        self.decided_after: list[int] = []
+        """How many records and pauses had been taken whenever what was due was decided."""
+        self._defers = (bool(byte >> bit & 1) for byte in deferrals for bit in range(0, 8, 2))
+        self._taken = 0
         self.maturities = {in_words(maturity): maturity for maturity in settings.maturities}
         self.roles = {topic: Role(role) for topic, role in settings.topics}
         self.engine = Engine(config_of(settings), self.roles)
@@ -88,13 +96,17 @@ class Run:
             came = list(group)
             if chunk := [self._record(sent) for sent in came if isinstance(sent, Sent)]:
                 self.engine.ingest(Chunk(topic, partition, chunk), self.settings.clock)
-                # The reference decides what has passed before the next record is looked at.
-                self.engine.advance(self.settings.clock)
+                self._decide_or_defer(len(chunk))
             for pause in came:
                 if isinstance(pause, Idle):
                     self.engine.idle({(topic, partition): pause.now})
-                    self.engine.advance(self.settings.clock)
-        self.engine.advance(self.settings.clock)
+                    self._decide_or_defer(1)
+
+    def _decide_or_defer(self, taken: int) -> None:
+        self._taken += taken
+        if not next(self._defers, False):
+            self.engine.advance(self.settings.clock)
+            self.decided_after.append(self._taken)
 
     def finish(self) -> Counted:
         """The end of the file."""

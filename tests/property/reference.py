@@ -3,6 +3,7 @@
 It shares no code with monitor. Next to nothing is kept up to date: each question goes through the lists.
 """
 
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from math import inf
@@ -34,11 +35,26 @@ from tests.property.reference_wire import Event, Idle, Rejection, Sent, read
 
 
 class Reference:
-    """What must be counted after some records, in their order of arrival."""
+    """What must be counted after some records, in their order of arrival.
 
-    def __init__(self, settings: Settings, records: Iterable[Sent | Idle], *, finished: bool = True) -> None:
+    `decided_after` says after how many records what was due was decided; by default after each.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        records: Iterable[Sent | Idle],
+        *,
+        finished: bool = True,
+        decided_after: Iterable[int] | None = None,
+    ) -> None:
         self.settings = settings
         self.finished = finished
+        records = list(records)
+        asked = list(range(len(records) + 1) if decided_after is None else decided_after)
+        self.closed_after = asked
+        """Windows close only then; impressions are decided then, and before judgments that come too late."""
+        self.decided_after = list(asked)
         self.fates: Counter[tuple[str, str]] = Counter()
         self.rejected: Counter[str] = Counter()
         self.judged: Counter[tuple[float, str]] = Counter()
@@ -54,7 +70,7 @@ class Reference:
         self.impressions: list[Impression] = []
         self.interactions: list[Interaction] = []
         self.judgments: list[Arrived] = []
-        self._read(list(records))
+        self._read(records)
         self._settle()
 
     # The watermark.
@@ -77,6 +93,8 @@ class Reference:
                 except Rejection as rejection:
                     self.rejected[str(rejection)] += 1
                 else:
+                    if event["type"] == "judgment" and here in reached:
+                        self._decide_before_late_judgment(Arrived(place, sent.partition, event))
                     self._take(Arrived(place, sent.partition, event))
                     until = event["ts"]
             if here in reached:
@@ -89,13 +107,25 @@ class Reference:
         """The watermark of the record's task before the record moves it."""
         return self.watermarks[arrived.task][arrived.place]
 
-    def _passed_at(self, task: int, deadline: float) -> int | None:
+    def _decide_before_late_judgment(self, new: Arrived) -> None:
+        """A judgment among the events that comes after its time: what has passed is decided without it."""
+        if self._before(new) > new.event["ts"]:
+            insort(self.decided_after, new.place)
+
+    def _decided_at(self, task: int, deadline: float) -> int | None:
         """How many records had come when the deadline was decided; None while it is not."""
         tasks = list(self.watermarks) if "events" in dict(self.settings.topics).values() else [task]
-        for count in range(len(self.watermarks[task])):
-            if min(self.watermarks[waits_for][count] for waits_for in tasks) > deadline:
-                return count
-        return len(self.watermarks[task]) - 1 if self.finished else None
+        return self._after(deadline, tasks, self.decided_after)
+
+    def _after(self, deadline: float, tasks: Sequence[int], moments: Sequence[int]) -> int | None:
+        """The first of some moments, as numbers of records, at which all tasks have passed the deadline."""
+        records = len(self.watermarks[0]) - 1
+        for count in range(records + 1):
+            if min(self.watermarks[task][count] for task in tasks) > deadline:
+                first = bisect_left(moments, count)
+                if first < len(moments):
+                    return moments[first]
+        return records if self.finished else None
 
     # Fates on arrival.
 
@@ -182,13 +212,13 @@ class Reference:
             self._decide_impression(impression)
             self._decide_clicks(impression)
             self._decide_judged(impression)
-            if self._passed_at(impression.arrived.task, impression.ts + max(self.settings.delays)) is None:
+            if self._decided_at(impression.arrived.task, impression.ts + max(self.settings.delays)) is None:
                 self.open += 1
             else:
                 self.fates["impression", "settled"] += 1
         for one in self.interactions:
             if one.fate is None and not one.taken:
-                passed = self._passed_at(one.arrived.task, one.ts + self.settings.attribution)
+                passed = self._decided_at(one.arrived.task, one.ts + self.settings.attribution)
                 one.fate = None if passed is None else "unmatched"
             if one.fate is None:
                 self.pending += 1
@@ -196,7 +226,7 @@ class Reference:
                 self.fates[one.arrived.event["type"], one.fate] += 1
 
     def _decide_impression(self, impression: Impression) -> None:
-        if self._passed_at(impression.arrived.task, impression.ts) is None:
+        if self._decided_at(impression.arrived.task, impression.ts) is None:
             return
         shown = len(impression.ranked)
         self._observe(impression, "results", None, 0, shown)
@@ -205,7 +235,7 @@ class Reference:
 
     def _decide_clicks(self, impression: Impression) -> None:
         attribution = self.settings.attribution
-        if self._passed_at(impression.arrived.task, impression.ts + attribution) is None:
+        if self._decided_at(impression.arrived.task, impression.ts + attribution) is None:
             return
         for one in impression.interactions:
             is_outcome = one.arrived.event["type"] == "outcome"
@@ -223,7 +253,7 @@ class Reference:
         judged_before = False
         for maturity in sorted(self.settings.maturities):
             deadline = impression.ts + maturity
-            count = self._passed_at(impression.arrived.task, deadline)
+            count = self._decided_at(impression.arrived.task, deadline)
             if count is None:
                 continue
             table = self._table(impression.arrived.event["query_id"], deadline, count)
@@ -278,6 +308,5 @@ class Reference:
         self.observed[series].append(score)
         for size in self.settings.windows:
             start = impression.ts // size * size
-            closed = all(self._passed_at(task, start + size + delay) is not None for task in self.watermarks)
-            if closed:
+            if self._after(start + size + delay, list(self.watermarks), self.closed_after) is not None:
                 self.in_windows[Window(size, start, series)].append(score)

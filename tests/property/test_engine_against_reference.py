@@ -13,6 +13,8 @@ from tests.property.streams import Stream, rearranged, streams
 
 CUTS = st.binary(min_size=40, max_size=40)
 """Decides where a stream is cut into polls."""
+DEFERRALS = st.binary(max_size=10)
+"""Decides after which chunks nothing is decided, as in production."""
 
 many = settings(
     max_examples=600,
@@ -25,15 +27,17 @@ some = settings(many, max_examples=400)
 
 
 @many
-@given(streams(), CUTS)
-def test_within_the_lateness_the_engine_counts_what_the_rules_say(stream: Stream, cuts: bytes) -> None:
-    assert_equal(counted(stream, cuts), Reference(stream.settings, stream.records))
+@given(streams(), CUTS, DEFERRALS)
+def test_within_the_lateness_the_engine_counts_what_the_rules_say(
+    stream: Stream, cuts: bytes, deferrals: bytes
+) -> None:
+    agree(stream, cuts, deferrals)
 
 
 @many
-@given(streams(beyond=30), CUTS)
-def test_beyond_the_lateness_too(stream: Stream, cuts: bytes) -> None:
-    assert_equal(counted(stream, cuts), Reference(stream.settings, stream.records))
+@given(streams(beyond=30), CUTS, DEFERRALS)
+def test_beyond_the_lateness_too(stream: Stream, cuts: bytes, deferrals: bytes) -> None:
+    agree(stream, cuts, deferrals)
 
 
 @some
@@ -50,11 +54,11 @@ def test_another_order_within_the_lateness_counts_the_same(streams: tuple[Stream
 
 
 @many
-@given(streams(beyond=5), CUTS, st.integers(1, 10))
+@given(streams(beyond=5), CUTS, DEFERRALS, st.integers(1, 10))
 def test_the_books_balance_after_every_poll_and_hold_what_the_rules_say(
-    stream: Stream, cuts: bytes, checked: int
+    stream: Stream, cuts: bytes, deferrals: bytes, checked: int
 ) -> None:
-    run = Run(stream.settings)
+    run = Run(stream.settings, deferrals)
     taken: list[Sent | Idle] = []
     for number, poll in enumerate(cut(stream.records, cuts), start=1):
         run.take(poll)
@@ -66,16 +70,25 @@ def test_the_books_balance_after_every_poll_and_hold_what_the_rules_say(
             sum(books.records.values()) == came == ended + books.open_impressions + books.pending_interactions
         )
         if number == checked:
-            now = Reference(stream.settings, taken, finished=False)
+            now = Reference(stream.settings, taken, finished=False, decided_after=run.decided_after)
             assert books.watermarks == {task: course[-1] for task, course in now.watermarks.items()}
             assert_equal(run.counted(), now)
 
 
+def agree(stream: Stream, cuts: bytes, deferrals: bytes) -> None:
+    run = run_of(stream, cuts, deferrals)
+    assert_equal(run.finish(), Reference(stream.settings, stream.records, decided_after=run.decided_after))
+
+
 def counted(stream: Stream, cuts: bytes) -> Counted:
-    run = Run(stream.settings)
+    return run_of(stream, cuts).finish()
+
+
+def run_of(stream: Stream, cuts: bytes, deferrals: bytes = b"") -> Run:
+    run = Run(stream.settings, deferrals)
     for poll in cut(stream.records, cuts):
         run.take(poll)
-    return run.finish()
+    return run
 
 
 def cut(records: Sequence[Sent | Idle], cuts: bytes) -> Iterator[Sequence[Sent | Idle]]:

@@ -67,4 +67,5 @@ def agree(chosen: Settings, polls: Sequence[Sequence[Sent | Idle]]) -> None:
     run = Run(chosen)
     for poll in polls:
         run.take(poll)
-    assert_equal(run.finish(), Reference(chosen, [sent for poll in polls for sent in poll]))
+    records = [sent for poll in polls for sent in poll]
+    assert_equal(run.finish(), Reference(chosen, records, decided_after=run.decided_after))

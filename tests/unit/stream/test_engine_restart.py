@@ -1,5 +1,6 @@
 """Restart and rebalance: a second engine takes over from the checkpoints of the first."""
 
+import json
 from collections import Counter
 from itertools import groupby
 
@@ -12,6 +13,7 @@ from tests.unit.stream.timeline import (
     HOUR,
     NOW,
     SPLIT,
+    Record,
     Timeline,
     click,
     dwell,
@@ -71,6 +73,10 @@ def run(roles, partitions, chunk=1):
         for i in range(0, len(found), chunk):
             line.bring(*found[i : i + chunk], topic=topic, partition=partition)
     return line
+
+
+def record(event, offset):
+    return Record(json.dumps(event).encode(), offset)
 
 
 def feed(line, arrivals):
@@ -194,6 +200,18 @@ def test_a_second_restart_while_it_still_reads_again_counts_once_too():
     third = resumed(second, second.engine.checkpoints(), whole.log)
     parts = [counted(line.snapshot) for line in (first, second, third.finish())]
     assert parts[0] + parts[1] + parts[2] == counted(whole.finish().snapshot)
+
+
+def test_what_comes_after_a_restart_is_late_by_the_event_time_before_it():
+    """Before the restart the clock of an idle partition had moved event time to 50; no record says so."""
+    line = Timeline(begin=False)
+    said = encode(Checkpoint(positions={"events": 1}, watermark=HOUR + 50))
+    line.engine.assign({ZERO: Start(1, said, fresh=False, from_beginning=False)}, NOW)
+    line.engine.ingest(
+        Chunk("events", 0, [record(impression("late", 49), 1), record(impression("i", 50), 2)]), NOW
+    )
+    line.finish()
+    assert line.fates("impression") == {"late": 1, "settled": 1}
 
 
 # Where it reads again from.
