@@ -23,7 +23,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from monitor import environment, strict_yaml
 from monitor.durations import in_words
-from monitor.events import MAX_RANKED
+from monitor.events import AHEAD_SECONDS, MAX_RANKED
 from monitor.fields import Address, Count, File, NotNegative, Positive, Servers, Topics, Truth, unique
 from monitor.fields import start as one_start
 from monitor.metrics import ALIASES, METRICS, Measure, parse
@@ -233,6 +233,8 @@ class Config(BaseSettings):
     """How long after an impression a click, dwell or outcome still belongs to it."""
     lateness_seconds: NotNegative = 60.0
     """How far records may be out of order in event time and still get their exact fate."""
+    ahead_seconds: NotNegative = AHEAD_SECONDS
+    """How far an event's `ts` may be ahead of its record's timestamp before it is rejected as `future_ts`."""
     idle_seconds: Positive = 30.0
     """A partition read to its end that brings nothing for so long moves on with the clock."""
     windows: Annotated[tuple[Positive, ...], AfterValidator(unique)] = (60.0, 300.0, 3600.0)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 MAX_RECORD_BYTES = 1 << 20
 MAX_ID_LENGTH = 256
 MAX_RANKED = 1000
-MAX_AHEAD_SECONDS = 600.0
+AHEAD_SECONDS = 600.0
+"""How far a `ts` may be ahead, where the configuration does not say."""
 MILLISECONDS_ABOVE = 1e11
 """A numeric `ts` above this is in milliseconds: as seconds it would be the year 5138."""
 
@@ -38,6 +39,8 @@ class Rejected(NamedTuple):
     """A record that is not an event."""
 
     reason: Reason
+    ts: float | None = None
+    """The event's time, where that is what is wrong with it."""
 
 
 MAX_VALUE = 1e9
@@ -132,8 +135,8 @@ _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 _JUDGMENT_KEY = msgspec.json.Decoder(tuple[Id, Id, Text | None])
 
 
-def decode(raw: bytes, now: float) -> Event | Rejected:
-    """Decode and check one record; `now` is when it reached Kafka, or the clock.
+def decode(raw: bytes, now: float, ahead_seconds: float = AHEAD_SECONDS) -> Event | Rejected:
+    """Decode and check one record; its `ts` may be `ahead_seconds` after `now`, and not more.
 
     >>> decode(b'{"type": "click", "impression_id": "i1", "ts": "2026-01-01T00:00:00Z", "position": 2}', 2e9)
     Click(impression_id='i1', ts=1767225600.0, key=None, position=2, dwell_seconds=None)
@@ -147,12 +150,12 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return Rejected(_reason(raw, error))
     ts: float | datetime = event.ts
-    if not isinstance(ts, float) or not 0 <= ts <= MILLISECONDS_ABOVE or ts > now + MAX_AHEAD_SECONDS:
+    if not isinstance(ts, float) or not 0 <= ts <= MILLISECONDS_ABOVE or ts > now + ahead_seconds:
         event.ts = seconds = _seconds(ts)
         if seconds < 0:
             return Rejected(Reason.INVALID_FIELD)
-        if seconds > now + MAX_AHEAD_SECONDS:
-            return Rejected(Reason.FUTURE_TS)
+        if seconds > now + ahead_seconds:
+            return Rejected(Reason.FUTURE_TS, seconds)
     if isinstance(event, Impression):
         return event if event.embeddings is None else _with_matrix(event)
     if isinstance(event, NAMING) and event.key is None and event.position is None:
@@ -160,8 +163,8 @@ def decode(raw: bytes, now: float) -> Event | Rejected:
     return event
 
 
-def decode_all(raws: Sequence[bytes], now: float) -> list[Event] | None:
-    """Decode records together, all of which reached Kafka at `now` or later.
+def decode_all(raws: Sequence[bytes], now: float, ahead_seconds: float = AHEAD_SECONDS) -> list[Event] | None:
+    """Decode records together; `now` is the earliest of the times that their `ts` are compared with.
 
     None unless decode() would find an event in each: then look at each alone.
     """
@@ -176,7 +179,7 @@ def decode_all(raws: Sequence[bytes], now: float) -> list[Event] | None:
         times = [_seconds(ts) for ts in times]
         for event, ts in zip(events, times, strict=True):
             event.ts = ts
-    if min(times) < 0 or max(times) > now + MAX_AHEAD_SECONDS:
+    if min(times) < 0 or max(times) > now + ahead_seconds:
         return None
     for event in events:
         if isinstance(event, Impression):

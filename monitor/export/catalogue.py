@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cache
 
 from monitor.config import Config
+from monitor.stream.late_histogram import LATE_BUCKETS
 from monitor.stream.plan import Column, make_plan
 from monitor.stream.snapshot import DELAY_BUCKETS
 
@@ -152,6 +153,24 @@ DECISION_DELAY = _own(
     "delay",
     buckets=DELAY_BUCKETS,
 )
+LATE = _own(
+    "late_impression_seconds",
+    Kind.HISTOGRAM,
+    "How far event time was ahead of a late impression: lateness_seconds above that would have kept it.",
+    buckets=LATE_BUCKETS,
+)
+LEAD = _own(
+    "event_lead_seconds",
+    Kind.GAUGE,
+    "Largest lead of an event's ts over the log's clock within the last 5 to 10 minutes.",
+    "topic",
+)
+CLOCK_SKEW = _own(
+    "clock_skew_seconds",
+    Kind.GAUGE,
+    "How far this process's clock is ahead of the broker's, where the broker writes the timestamps.",
+    "topic",
+)
 COMMITTED = _own(
     "committed_timestamp_seconds",
     Kind.GAUGE,
@@ -165,11 +184,11 @@ CONFIG_INFO = _own("config_info", Kind.GAUGE, "Always 1; the hash changes with t
 
 BOOKS = (
     *(RECORDS, REJECTED, EVENTS, JUDGED, EVICTED_JUDGMENTS, DUPLICATE_KEYS),
-    *(LABEL_OVERFLOW, DECISION_DELAY),
+    *(LABEL_OVERFLOW, DECISION_DELAY, LATE),
 )
 OWN_FAMILIES = (
-    *(OPEN, PENDING, JUDGMENTS, REPLAY, LAG, SKIPPED, WATERMARK, NEWEST, COMMITTED, STALLS, STALL_SECONDS),
-    *(READY, BUILD_INFO, CONFIG_INFO),
+    *(OPEN, PENDING, JUDGMENTS, REPLAY, LAG, SKIPPED, WATERMARK, NEWEST, LEAD, CLOCK_SKEW),
+    *(COMMITTED, STALLS, STALL_SECONDS, READY, BUILD_INFO, CONFIG_INFO),
 )
 
 

@@ -106,6 +106,9 @@ class SnapshotCollector:
             catalogue.LABEL_OVERFLOW, {(name,): n for name, n in books.label_overflow.items()}
         )
         yield self._delays()
+        late = books.late
+        values = _histograms(late.buckets[None, None], np.array([[late.sum]]))
+        yield Filled(catalogue.LATE, list(self._beginnings.one(catalogue.LATE, ())), numbers(values))
 
     def _delays(self) -> Filled:
         family, delays = catalogue.DECISION_DELAY, self._snapshot.delays
@@ -125,6 +128,8 @@ class SnapshotCollector:
         yield filled(catalogue.SKIPPED, {(topic, str(p)): n for (topic, p), n in status.skipped.items()})
         yield filled(catalogue.WATERMARK, {(str(task),): at for task, at in snapshot.watermarks.items()})
         yield filled(catalogue.NEWEST, {(topic, str(p)): at for (topic, p), at in snapshot.newest.items()})
+        yield filled(catalogue.LEAD, {(topic,): lead for topic, lead in snapshot.leads.items()})
+        yield filled(catalogue.CLOCK_SKEW, {(topic,): skew for topic, skew in snapshot.clock_skews.items()})
         yield filled(catalogue.COMMITTED, {(): status.committed_at})
         yield filled(catalogue.STALLS, {(): status.stalls})
         yield filled(catalogue.STALL_SECONDS, {(): status.stall_seconds})

@@ -27,6 +27,7 @@ class Line(NamedTuple):
     offset: int
     key: bytes | None = None
     timestamp: int = 0
+    timestamp_type: int | None = None
 
 
 class JsonlSource:

@@ -22,6 +22,7 @@ class SimulatedRecord(NamedTuple):
     key: bytes
     timestamp: int
     offset: int
+    timestamp_type: int | None = None
 
 
 class SimulatorSource:

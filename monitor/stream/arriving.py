@@ -8,7 +8,6 @@ import numpy as np
 
 from monitor.events import (
     INTERACTIONS,
-    Event,
     Impression,
     Judgment,
     Reason,
@@ -18,12 +17,13 @@ from monitor.events import (
     decode_tombstone,
 )
 from monitor.metrics import Floats
-from monitor.stream import intake
+from monitor.stream import intake, log_clock
 from monitor.stream.books import Books
+from monitor.stream.clock_readings import ClockReadings
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.labels import LabelSets
 from monitor.stream.progress import TaskProgress
-from monitor.stream.records import Record, TopicPartition
+from monitor.stream.records import Chunk, Record
 
 
 class Run(NamedTuple):
@@ -51,59 +51,99 @@ class Arrival:
     """Records of one partition that come together, on their way into its task.
 
     The watermark moves with every record, so that a fate does not depend on which records come together.
+    Records that are `counted` decide by it who is late. Those that were counted before a restart do not: the
+    clock has moved on since, so the checkpoint lists what the clock of then decided.
     """
 
     def __init__(
         self,
         progress: TaskProgress,
-        partition: TopicPartition,
+        chunk: Chunk,
         books: Books,
-        floor: float,
         labels: LabelSets,
         table: JudgmentTable | None,
+        readings: ClockReadings,
         *,
+        counted: bool,
         keep_embeddings: bool,
+        ahead_seconds: float,
     ) -> None:
         """`table` is None where judgments do not belong."""
+        partition = (chunk.topic, chunk.partition)
         self._progress = progress
         self._part = progress.partitions[partition]
+        self._chunk = chunk
         self._books = books
         self._others = progress.watermark.reached_by_others(partition)
+        self._counted = counted
+        # Before a restart event time had come this far, perhaps by the clock of an idle partition.
+        floor = progress.counted.until if counted else -math.inf
         self._watermark = max(progress.watermark.value, floor)
         self._decided = progress.decided_until
         self._labels = labels
         self._table = table
+        self._readings = readings
         self._keep_embeddings = keep_embeddings
+        self._ahead_seconds = ahead_seconds
         self.newest = -math.inf
         """The largest `ts` that came."""
 
-    def take(self, records: Sequence[Record], now: float, decide: Callable[[float], None]) -> None:
-        """Take records in.
+    def take(self, now: float, decide: Callable[[float], None]) -> None:
+        """Take the records in.
 
         `decide` is called before a judgment that comes after its time: what has passed is decided without it.
         """
-        run = self._decoded(records, now)
+        run = self._decoded(now)
         self.newest = float(run.ts.max(initial=-math.inf))
         while run.events:
             rest = self._first_of(run, decide)
             run = run.within(slice(rest, None))
 
-    def _decoded(self, records: Sequence[Record], now: float) -> Run:
-        """The events among records; the rejected are counted."""
-        found = events_of(records, now)
+    def _decoded(self, now: float) -> Run:
+        """The events among the records; the rejected are counted."""
+        records = self._chunk.records
         offsets = [record.offset for record in records]
+        stamps, by_broker = log_clock.timestamps(records), log_clock.are_append_times(records)
+        # The clock of today says nothing about what was read, and perhaps rejected, before a restart.
+        compared_with = stamps if by_broker or not self._counted else np.minimum(stamps, now)
+        found = events_of(records, compared_with, self._ahead_seconds, now)
+        if self._part.were_ahead and not self._counted:
+            found = [
+                Rejected(Reason.FUTURE_TS) if offset in self._part.were_ahead else event
+                for event, offset in zip(found, offsets, strict=True)
+            ]
+        # Of what is rejected only a `ts` too far ahead is known; the others are NaN.
+        ts = np.array([event.ts for event in found], dtype=np.float64)
+        fresh_at = None if self._chunk.catching_up else now
+        self._readings.saw(self._chunk.topic, ts, stamps if by_broker else None, fresh_at, now)
         refused = (Rejected,) if self._table is not None else (Rejected, Judgment)
         if not set(map(type, found)).isdisjoint(refused):
-            for event in found:
+            for row, event in enumerate(found):
                 if isinstance(event, refused):
-                    reason = event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC
-                    self._books.rejected[reason] += 1
+                    self._reject(event, offsets[row], stamps[row])
             taken = [row for row, event in enumerate(found) if not isinstance(event, refused)]
             found, offsets = [found[row] for row in taken], [offsets[row] for row in taken]
-        ts = np.array([event.ts for event in found], dtype=np.float64)
-        reached = np.minimum(np.maximum.accumulate(ts), self._others) - self._progress.watermark.lateness
-        watermarks = np.maximum(np.concatenate(([-math.inf], reached))[:-1], self._watermark)
+            ts, stamps = ts[taken], stamps[taken]
+        reached = self._part.clock.advance(
+            np.minimum(np.minimum(ts, stamps), now),
+            by_median=self._chunk.catching_up and not by_broker,
+            limit=math.inf if self._counted else self._progress.counted.until + self._lateness,
+        )
+        watermarks = np.maximum(np.minimum(reached, self._others) - self._lateness, self._watermark)
         return Run(found, offsets, ts, watermarks)
+
+    @property
+    def _lateness(self) -> float:
+        return self._progress.watermark.lateness
+
+    def _reject(self, event: Rejected | Judgment, offset: int, stamp: float) -> None:
+        """Count a record that is not an event, or not one that belongs here."""
+        reason = event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC
+        self._books.rejected[reason] += 1
+        ts = event.ts if isinstance(event, Rejected) else None
+        if self._counted and ts is not None and ts <= stamp + self._ahead_seconds:
+            # It was the clock that said so: read again later, another clock would let it pass.
+            self._part.ahead.append(offset)
 
     def _first_of(self, run: Run, decide: Callable[[float], None]) -> int:
         """Take in as many as can be taken together, impressions first; how many those are."""
@@ -138,17 +178,20 @@ class Arrival:
 
     def _show(self, run: Run, *, nothing_before: bool) -> int:
         """Let the task hold impressions; how many of them it has looked at."""
-        task, events, late = self._progress.task, run.events, run.ts < run.watermarks
-        if self._part.were_late:
-            late |= np.array([offset in self._part.were_late for offset in run.offsets])
+        task, events = self._progress.task, run.events
+        if self._counted:
+            late = run.ts < run.watermarks
+        else:
+            late = np.array([offset in self._part.were_late for offset in run.offsets], dtype=bool)
         ids = intake.ids_of(events)
         rows, fates = task.admit(
             ids, run.ts.tolist(), run.watermarks.tolist(), late, nothing_before=nothing_before
         )
         for row, fate in fates.items():
             self._books.fates["impression", fate] += 1
-            if fate == "late":
+            if fate == "late" and self._counted:
                 self._part.late.append(run.offsets[row])
+                self._books.late.observe(run.watermarks[row] + self._lateness - run.ts[row])
         if fates or rows < len(events):
             held = [row for row in range(rows) if row not in fates]
             events, ids = [events[row] for row in held], [ids[row] for row in held]
@@ -162,24 +205,22 @@ class Arrival:
         return rows
 
 
-def events_of(records: Sequence[Record], now: float) -> list[Any]:
-    """What records say, or why they are rejected; `now` is the clock, where one does not tell its time."""
+def events_of(
+    records: Sequence[Record], compared_with: Floats, ahead_seconds: float, now: float
+) -> list[Any]:
+    """What records say, or why they are rejected.
+
+    The `ts` of each is compared with a time; `now` is the clock, for a tombstone that does not say when it
+    was written.
+    """
     values = [record.value for record in records if record.value is not None]
-    stamps = [record.timestamp or 0 for record in records]
     if len(values) == len(records):
-        lowest = min(stamps)
-        earliest = lowest / 1000 if lowest > 0 else min(arrived_at(record, now) for record in records)
-        if (events := decode_all(values, earliest)) is not None:
+        events = decode_all(values, float(compared_with.min()), ahead_seconds)
+        if events is not None:
             return events
-    return [_event_of(record, arrived_at(record, now)) for record in records]
-
-
-def _event_of(record: Record, arrived: float) -> Event | Rejected:
-    value = record.value
-    return decode_tombstone(record.key, arrived) if value is None else decode(value, arrived)
-
-
-def arrived_at(record: Record, now: float) -> float:
-    """When a record reached Kafka, or the clock where it does not tell."""
-    stamp = record.timestamp
-    return stamp / 1000 if stamp is not None and stamp > 0 else now
+    return [
+        decode_tombstone(record.key, log_clock.written_at(record, now))
+        if record.value is None
+        else decode(record.value, time, ahead_seconds)
+        for record, time in zip(records, compared_with.tolist(), strict=True)
+    ]

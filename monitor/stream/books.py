@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Self
 
 from monitor.events import Reason
+from monitor.stream.late_histogram import LateHistogram
 
 IMPRESSION_FATES = ("settled", "duplicate", "late", "evicted")
 INTERACTION_FATES = ("joined", "duplicate", "unmatched", "evicted")
@@ -30,6 +31,7 @@ class Books:
         """Label values beyond the bound, by label name."""
         self.duplicate_keys = 0
         self.judgments_evicted = 0
+        self.late = LateHistogram()
 
     def merge(self, other: Self) -> None:
         """Add what others have counted."""
@@ -40,3 +42,4 @@ class Books:
         self.label_overflow.update(other.label_overflow)
         self.duplicate_keys += other.duplicate_keys
         self.judgments_evicted += other.judgments_evicted
+        self.late.merge(other.late)

@@ -7,8 +7,6 @@ from typing import Annotated
 import msgspec
 
 VERSION = 2
-FUTURE_SECONDS = 86_400.0
-"""A time so far ahead is no event's: nothing would be counted until then."""
 MAX_CHARACTERS = 3000
 """Brokers take 4096 bytes, unless they are told otherwise."""
 Offset = Annotated[int, msgspec.Meta(ge=0)]
@@ -44,6 +42,8 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     delays: `clicks`, `settled`, or a maturity in seconds. None: not at all."""
     late: dict[str, list[Offset]] = {}
     """Offsets of late impressions, of each topic: read again in another order they might not be late."""
+    ahead: dict[str, list[Offset]] = {}
+    """Offsets of records whose `ts` was too far ahead of the clock: by a later clock it might not be."""
 
 
 class _Stored(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -54,6 +54,7 @@ class _Stored(msgspec.Struct, frozen=True, omit_defaults=True):
     d: Delays | None = None
     apart: dict[str, float | None] = {}
     late: dict[str, list[Offset]] = {}
+    ahead: dict[str, list[Offset]] = {}  # unknown to 0.1, which passes over it
 
 
 class _Any(msgspec.Struct):
@@ -71,7 +72,7 @@ def encode(checkpoint: Checkpoint) -> str:
     '{"v":2,"n":3,"p":{"clicks":12},"s":1700000000.5}'
     """
     watermark = checkpoint.watermark if math.isfinite(checkpoint.watermark) else None
-    late = checkpoint.late
+    late, ahead = checkpoint.late, checkpoint.ahead
     while True:
         stored = _Stored(
             VERSION,
@@ -81,12 +82,18 @@ def encode(checkpoint: Checkpoint) -> str:
             checkpoint.delays,
             checkpoint.apart,
             late,
+            ahead,
         )
         text = msgspec.json.encode(stored).decode()
-        if len(text) <= MAX_CHARACTERS or not late:
+        if len(text) <= MAX_CHARACTERS or not (late or ahead):
             return text
-        # A commit that the broker refuses would stop all counting; the newest matter longest.
-        late = {topic: kept for topic, offsets in late.items() if (kept := offsets[-(len(offsets) // 2) :])}
+        # A commit that the broker refuses would stop all counting.
+        late, ahead = _newer_half(late), _newer_half(ahead)
+
+
+def _newer_half(found: Mapping[str, list[int]]) -> dict[str, list[int]]:
+    """Half of the offsets of each topic: the newest matter longest."""
+    return {topic: offsets[-(len(offsets) // 2) :] for topic, offsets in found.items() if len(offsets) > 1}
 
 
 def decode(text: str) -> Checkpoint:
@@ -102,6 +109,7 @@ def decode(text: str) -> Checkpoint:
                 delays=stored.d,
                 apart=stored.apart,
                 late=stored.late,
+                ahead=stored.ahead,
             )
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
         raise Unreadable("it is damaged, or not of this program") from None
@@ -116,7 +124,8 @@ def lower(checkpoints: Iterable[Checkpoint]) -> Checkpoint:
         found[0],
         positions={topic: min(c.positions.get(topic, 0) for c in found) for topic in topics},
         watermark=min(c.watermark for c in found),
-        late=_all_late(found),
+        late=_union(c.late for c in found),
+        ahead=_union(c.ahead for c in found),
     )
 
 
@@ -129,11 +138,24 @@ def higher(one: Checkpoint | None, other: Checkpoint | None) -> Checkpoint | Non
         max(one, other, key=lambda checkpoint: checkpoint.watermark),
         positions={t: max(one.positions.get(t, 0), other.positions.get(t, 0)) for t in topics},
         sequence=max(one.sequence, other.sequence),
-        late=_all_late([one, other]),
+        late=_union([one.late, other.late]),
+        ahead=_union([one.ahead, other.ahead]),
     )
 
 
-def of_task(metadata: Mapping[str, str], now: float) -> Checkpoint | None:
+def not_after(checkpoint: Checkpoint, until: float) -> Checkpoint:
+    """The same, counted up to a time at most.
+
+    Version 0.1 followed the clocks of senders: its S may be far ahead, and nothing would count until then.
+    """
+    return msgspec.structs.replace(
+        checkpoint,
+        watermark=min(checkpoint.watermark, until),
+        apart={kind: None if at is None else min(at, until) for kind, at in checkpoint.apart.items()},
+    )
+
+
+def of_task(metadata: Mapping[str, str]) -> Checkpoint | None:
     """The checkpoint of a task from what was stored with the partition of each topic. Raises Unreadable.
 
     None where nothing was stored: all from the committed offset on is to be counted. So is a topic of which
@@ -143,15 +165,13 @@ def of_task(metadata: Mapping[str, str], now: float) -> Checkpoint | None:
     if not found:
         return None
     lowest = lower(found)
-    if lowest.watermark > now + FUTURE_SECONDS:
-        raise Unreadable("its time is in the future")
     counted = {topic: offset for topic, offset in lowest.positions.items() if metadata.get(topic)}
     return msgspec.structs.replace(lowest, positions=counted)
 
 
-def _all_late(checkpoints: Iterable[Checkpoint]) -> dict[str, list[int]]:
+def _union(found: Iterable[Mapping[str, list[int]]]) -> dict[str, list[int]]:
     offsets: dict[str, set[int]] = {}
-    for checkpoint in checkpoints:
-        for topic, late in checkpoint.late.items():
-            offsets.setdefault(topic, set()).update(late)
-    return {topic: sorted(late) for topic, late in offsets.items()}
+    for by_topic in found:
+        for topic, listed in by_topic.items():
+            offsets.setdefault(topic, set()).update(listed)
+    return {topic: sorted(listed) for topic, listed in offsets.items()}

@@ -6,16 +6,21 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
+import numpy as np
+
 from monitor.config import Config
+from monitor.durations import in_words
 from monitor.events import Judgment, Reason, Rejected
 from monitor.stream import checkpoint, intake
-from monitor.stream.arriving import Arrival, arrived_at, events_of
+from monitor.stream.arriving import Arrival, events_of
 from monitor.stream.books import Books
 from monitor.stream.bounds import is_over
+from monitor.stream.clock_readings import ClockReadings
 from monitor.stream.cuts import Cuts, Parts
 from monitor.stream.deciding import Decisions
 from monitor.stream.judgments import JudgmentTable
 from monitor.stream.labels import LabelSets
+from monitor.stream.log_clock import timestamps, written_at
 from monitor.stream.plan import make_plan
 from monitor.stream.progress import Part, PartitionProgress, TaskProgress
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
@@ -48,6 +53,7 @@ class Engine:
         """Where that goes which was counted before a restart."""
         self.cuts = Cuts(self._new_tally)
         self._decisions = Decisions(self.plan, config.limits, self._table, self._windows, self._uncounted)
+        self._readings = ClockReadings()
         self._now = -math.inf
         """The clock when anything last came."""
         self._is_decided = True
@@ -87,7 +93,11 @@ class Engine:
         for records, counted in ((chunk.records[:before], False), (chunk.records[before:], True)):
             # In parts: what is needed again after a restart is known no finer than that.
             for i in range(0, len(records), MAX_PART):
-                self._ingest_events(Chunk(*chunk[:2], records[i : i + MAX_PART]), now, counted=counted)
+                part_of_chunk = chunk._replace(records=records[i : i + MAX_PART])
+                self._ingest_events(part_of_chunk, now, counted=counted)
+        if chunk.at_end and not part.to_replay:
+            part.clock.reach_newest_record()
+            progress.watermark.advance()
 
     def idle(self, partitions: Mapping[TopicPartition, float]) -> None:
         """These were fetched to their end and brought nothing: they move on with the clock, up to a time."""
@@ -224,6 +234,9 @@ class Engine:
             watermarks=self.watermarks,
             newest={tp: part.clock.newest for p in self._tasks.values() for tp, part in p.partitions.items()},
             delays=total.delays,
+            late=books.late,
+            leads=self._readings.leads(self._now),
+            clock_skews=self._readings.skews(self._now),
         )
 
     # Taking in.
@@ -231,7 +244,7 @@ class Engine:
     def _begin(self, number: int, parts: Mapping[TopicPartition, Start], now: float) -> TaskProgress:
         """Take a task, from where it was counted: by its last owner, or shown by this process itself."""
         try:
-            stored = checkpoint.of_task({tp[0]: start.metadata for tp, start in parts.items()}, now)
+            stored = checkpoint.of_task({tp[0]: start.metadata for tp, start in parts.items()})
         except checkpoint.Unreadable as error:
             # What was counted is not known. All that is there now is taken for counted: never twice.
             log.warning(
@@ -239,7 +252,15 @@ class Engine:
                 *(number, error),
             )
             ends = {tp[0]: start.offset if start.end is None else start.end for tp, start in parts.items()}
-            stored = checkpoint.Checkpoint(positions=ends, watermark=now)
+            stored = checkpoint.Checkpoint(positions=ends, watermark=now - self._config.lateness_seconds)
+        if stored and stored.watermark > now:
+            log.warning(
+                "partition %d: it was counted up to %s ahead of the clock, by a version that followed the"
+                " clocks of senders; it is counted from now on, and impressions of the last %s may count"
+                " twice in metrics that are decided later",
+                *(number, in_words(stored.watermark - now), in_words(self.plan.last_delay)),
+            )
+            stored = checkpoint.not_after(stored, now - self._config.lateness_seconds)
         counted = checkpoint.higher(stored, self.cuts.shown_of.get(number))
         progress = TaskProgress(number, self.plan, self._config.lateness_seconds, counted, self._new_tally())
         for partition, start in parts.items():
@@ -273,7 +294,9 @@ class Engine:
     def _ingest_judgments(self, chunk: Chunk, now: float) -> None:
         books = self._judging.books
         books.records[chunk.topic] += len(chunk.records)
-        for event in events_of(chunk.records, now):
+        stamps = timestamps(chunk.records)
+        written = np.where(np.isinf(stamps), now, stamps)
+        for event in events_of(chunk.records, written, self._config.ahead_seconds, now):
             if isinstance(event, Judgment):
                 books.fates["judgment", intake.judge(event, self._table)] += 1
             else:
@@ -281,21 +304,26 @@ class Engine:
         books.judgments_evicted += self._table.evict()
 
     def _ingest_events(self, chunk: Chunk, now: float, *, counted: bool) -> None:
-        partition = (chunk.topic, chunk.partition)
         progress = self._tasks[chunk.partition]
-        part = progress.partitions[partition]
+        part = progress.partitions[chunk.topic, chunk.partition]
         books = progress.tally.books if counted else self._uncounted
         books.records[chunk.topic] += len(chunk.records)
-        # Before a restart event time had come this far, be it by the clock of an idle partition.
-        floor = progress.counted.until if counted else -math.inf
-        table = self._table if self._roles[chunk.topic] is Role.EVENTS else None
-        keep = self.plan.keeps_embeddings
-        arrival = Arrival(progress, partition, books, floor, self.labels, table, keep_embeddings=keep)
-        arrival.take(chunk.records, now, lambda w: self._advance(progress, w, now))
+        arrival = Arrival(
+            progress,
+            chunk,
+            books,
+            self.labels,
+            self._table if self._roles[chunk.topic] is Role.EVENTS else None,
+            self._readings,
+            counted=counted,
+            keep_embeddings=self.plan.keeps_embeddings,
+            ahead_seconds=self._config.ahead_seconds,
+        )
+        arrival.take(now, lambda w: self._advance(progress, w, now))
         first = chunk.records[0]
         part.took(first.offset, chunk.records[-1].offset, arrival.newest)
         progress.watermark.advance()
-        self._cover(part, arrived_at(first, now))
+        self._cover(part, written_at(first, now))
         self._keep_bounds(now)
 
     def _keep_bounds(self, now: float) -> None:

@@ -13,8 +13,9 @@ from monitor.stream.tally import Tally
 from monitor.stream.watermark import PartitionClock, Watermark
 
 CLICKS, SETTLED = "clicks", "settled"
-LATE_KEPT = 100
-"""Late impressions of a partition that a checkpoint can name; its size is bounded by the broker."""
+OFFSETS_KEPT = 100
+"""Late impressions of a partition, and records too far ahead, that a checkpoint can name; the broker bounds
+its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,12 @@ class PartitionProgress:
     """When the reading began, until the first record tells it better; None once it is settled."""
     were_late: frozenset[int] = frozenset()
     """Of the records before `counted_from`, impressions that were late."""
-    late: deque[int] = field(default_factory=lambda: deque(maxlen=LATE_KEPT))
+    were_ahead: frozenset[int] = frozenset()
+    """Of the records before `counted_from`, those whose `ts` was too far ahead of the clock."""
+    late: deque[int] = field(default_factory=lambda: deque(maxlen=OFFSETS_KEPT))
     """Offsets of late impressions."""
+    ahead: deque[int] = field(default_factory=lambda: deque(maxlen=OFFSETS_KEPT))
+    """Offsets of records that were rejected because the clock was too far behind their `ts`."""
     first_judgment: int | None = None
     """Offset of the oldest judgment: judgments never age, so with them the log is needed from there on."""
     chunks: deque[tuple[int, float]] = field(default_factory=deque)
@@ -49,11 +54,11 @@ class PartitionProgress:
     def begins_at(self, offset: int) -> None:
         """Take note of where a chunk begins: before what was read, the log is another one than before."""
         if offset < self.position:
-            self.counted_from, self.were_late = 0, frozenset()
+            self.counted_from, self.were_late, self.were_ahead = 0, frozenset(), frozenset()
 
     def took(self, first: int, last: int, newest: float) -> None:
         """Take note of records that were taken in: their offsets, and their largest ts."""
-        self.clock.saw(newest)
+        self.clock.newest = max(self.clock.newest, newest)
         self.position = last + 1
         if newest > -math.inf:
             self.chunks.append((first, newest))
@@ -69,6 +74,12 @@ class PartitionProgress:
     @property
     def late_and_needed(self) -> list[int]:
         return [offset for offset in self.late if offset >= self._oldest_chunk]
+
+    @property
+    def ahead_and_needed(self) -> list[int]:
+        """Unlike those of late impressions, their deadlines may be yet to come."""
+        oldest = self.oldest_needed()
+        return [offset for offset in self.ahead if offset >= oldest]
 
     @property
     def to_replay(self) -> int:
@@ -149,14 +160,19 @@ class TaskProgress:
         counted = self._before.positions
         counted_from = counted.get(partition[0], 0)
         covered = bool(counted) or start.from_beginning or start.since is not None
-        late = self._before.late.get(partition[0], [])
+        were_late = self._before.late.get(partition[0], [])
+        were_ahead = self._before.ahead.get(partition[0], [])
         self.partitions[partition] = PartitionProgress(
             position=start.offset,
             # A log that ends before what was counted has lost records: those that come are others.
             counted_from=counted_from if start.end is None else min(counted_from, start.end),
             clock=clock,
             covered_from=None if covered else now,
-            were_late=frozenset(late),
+            were_late=frozenset(were_late),
+            were_ahead=frozenset(were_ahead),
+            # Read again without being counted: they are to be named once more.
+            late=deque(were_late, maxlen=OFFSETS_KEPT),
+            ahead=deque(were_ahead, maxlen=OFFSETS_KEPT),
         )
 
     @property
@@ -166,6 +182,7 @@ class TaskProgress:
     def checkpoint(self) -> Checkpoint:
         """P and S as they are now; never less than what was counted before."""
         late = {tp[0]: part.late_and_needed for tp, part in self.partitions.items()}
+        ahead = {tp[0]: part.ahead_and_needed for tp, part in self.partitions.items()}
         return Checkpoint(
             positions={tp[0]: max(part.position, part.counted_from) for tp, part in self.partitions.items()},
             watermark=max(self.decided_until, self.counted.until),
@@ -173,6 +190,7 @@ class TaskProgress:
             delays=self._delays,
             apart=self.counted.apart(self.decided_until),
             late={topic: offsets for topic, offsets in late.items() if offsets},
+            ahead={topic: offsets for topic, offsets in ahead.items() if offsets},
         )
 
     def take(self, tally: Tally) -> Part:

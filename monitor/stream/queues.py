@@ -81,9 +81,12 @@ class Queue:
         self._blocks: deque[Impressions] = deque()
 
     def put(self, impressions: Impressions) -> None:
-        """Append what is no older than all that is here."""
+        """Append impressions, of which hardly any is older than what is here."""
         if not len(impressions):
             return
+        while self._blocks and self._blocks[-1].ts[-1] > impressions.ts[0]:
+            # Read again after a restart, an impression is let in though the watermark has passed it.
+            impressions = one_after_the_other([self._blocks.pop(), impressions]).in_order()
         if self._blocks and len(self._blocks[-1]) + len(impressions) <= SMALL_BLOCK:
             impressions = one_after_the_other([self._blocks.pop(), impressions])
         self._blocks.append(impressions)

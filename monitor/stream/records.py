@@ -29,7 +29,16 @@ class Record(Protocol):
         ...
 
     @property
+    def timestamp_type(self) -> int | None:
+        """Whose clock the timestamp is: CREATE_TIME or APPEND_TIME, or None where there is no such thing."""
+        ...
+
+    @property
     def offset(self) -> int: ...
+
+
+CREATE_TIME, APPEND_TIME = 0, 1
+"""The producer's clock, and the broker's, as Kafka numbers them."""
 
 
 class Chunk(NamedTuple):
@@ -38,6 +47,10 @@ class Chunk(NamedTuple):
     topic: str
     partition: int
     records: Sequence[Record]
+    catching_up: bool = False
+    """They may have been written long before the poll, so its clock does not bound their time."""
+    at_end: bool = False
+    """Nothing is left in the partition after them."""
 
 
 class Start(NamedTuple):

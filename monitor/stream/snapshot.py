@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from monitor.events import Reason
 from monitor.metrics import Ints
 from monitor.stream.cells import Cells
+from monitor.stream.late_histogram import LateHistogram
 from monitor.stream.plan import Column
 from monitor.stream.records import TopicPartition
 from monitor.stream.windows import Window
@@ -55,3 +56,9 @@ class Snapshot:
     newest: Mapping[TopicPartition, float]
     """Largest `ts` of each partition."""
     delays: Delays
+    late: LateHistogram
+    """How late the late impressions were."""
+    leads: Mapping[str, float]
+    """Topic -> seconds by which a `ts` was ahead of the log's clock, at most."""
+    clock_skews: Mapping[str, float]
+    """Topic -> seconds by which our clock is ahead of the broker's, where the broker writes timestamps."""

@@ -4,7 +4,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from monitor.metrics import Floats
 from monitor.stream.records import TopicPartition
+
+RECENT = 31
+"""Records whose median time is the log's clock where producers write the timestamps: fewer than half of them
+may be wrong."""
 
 
 @dataclass(slots=True)
@@ -14,12 +21,31 @@ class PartitionClock:
     newest: float = -math.inf
     """Largest `ts` it brought."""
     reached: float = -math.inf
-    """The same, or the clock while the partition is idle."""
+    """Event time: never beyond the log's clock, nor beyond the clock while the partition is idle."""
+    _newest_record: float = -math.inf
+    """Largest time of a record, by its `ts`, its timestamp and the clock, whichever is least."""
+    _recent: Floats = field(default_factory=lambda: np.full(RECENT - 1, -math.inf))
+    """Times of the last records; minus infinity before there were as many."""
 
-    def saw(self, ts: float) -> None:
-        if ts > self.newest:
-            self.newest = ts
-            self.reached = max(self.reached, ts)
+    def advance(self, times: Floats, *, by_median: bool = False, limit: float = math.inf) -> Floats:
+        """Move on with records of these times; how far the partition had come before each of them.
+
+        With `by_median` a record counts only as much as most of those before it agree. Event time does not
+        move beyond `limit`.
+        """
+        if not times.size:
+            return times
+        both = np.concatenate((self._recent, times))
+        steps = np.minimum(_running_median(both) if by_median else times, limit)
+        reached = np.maximum.accumulate(np.concatenate(([self.reached], steps)))
+        self.reached = float(reached[-1])
+        self._newest_record = max(self._newest_record, float(times.max()))
+        self._recent = both[1 - RECENT :].copy()
+        return reached[:-1]
+
+    def reach_newest_record(self) -> None:
+        """Nothing is left to read: whatever comes is written from now on, and no record is ahead of now."""
+        self.reached = max(self.reached, self._newest_record)
 
     def idle(self, now: float) -> None:
         """Nothing came though it was fetched to its end: the partition moves on with the clock."""
@@ -47,3 +73,10 @@ class Watermark:
 def lowest(watermarks: Iterable[Watermark]) -> float:
     """What every task has passed."""
     return min((watermark.value for watermark in watermarks), default=-math.inf)
+
+
+def _running_median(times: Floats) -> Floats:
+    """The median of each RECENT times in a row."""
+    windows = np.lib.stride_tricks.sliding_window_view(times, RECENT)
+    medians: Floats = np.partition(windows, RECENT // 2, axis=1)[:, RECENT // 2]
+    return medians

@@ -34,7 +34,7 @@ class Follower:
                 self.values[place] = {
                     offset: value for offset, value in kept.items() if offset < start.offset
                 }
-        for topic, partition, records in poll.chunks:
+        for topic, partition, records, *_ in poll.chunks:
             seen = self.values.setdefault((topic, partition), {})
             for record in records:
                 assert record.offset not in seen, f"{topic}[{partition}] offset {record.offset} came twice"

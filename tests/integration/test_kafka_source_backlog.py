@@ -33,7 +33,7 @@ async def test_small_records_are_not_read_far_ahead_of_large_ones(
     async with following(config(kafka, impressions=[large], interactions=[small])) as follower:
         while follower.count() < 2 * COUNT:
             await follower.until(lambda: follower.last.chunks or follower.count() == 2 * COUNT)
-            for topic, partition, records in follower.last.chunks:
+            for topic, partition, records, *_ in follower.last.chunks:
                 reached[topic, partition] = records[-1].timestamp or 0
             if min(reached.values()) > -math.inf:
                 ahead = max(ahead, abs(reached[large, 0] - reached[small, 0]))

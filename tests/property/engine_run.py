@@ -30,6 +30,7 @@ class Record(NamedTuple):
     key: bytes | None
     timestamp: int
     offset: int
+    timestamp_type: int | None = None
 
 
 class Histogram(NamedTuple):

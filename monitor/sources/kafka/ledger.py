@@ -1,8 +1,10 @@
 """How far each partition has been handed out, how much is left, and what its silence means."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median_low
 
 from monitor.stream.records import TopicPartition
 
@@ -12,6 +14,8 @@ STEP_MS = 10_000
 """By so much of the records' time a partition may be ahead of the others."""
 PATIENCE_SECONDS = 2.0
 """So long others wait for a partition that does not move."""
+RECENT = 31
+"""Records whose median timestamp says how far a partition is: one that is wrong does not matter."""
 
 
 @dataclass(slots=True)
@@ -30,13 +34,22 @@ class Progress:
     """When it was last fetched with success, be it an empty fetch."""
     stamp: int | None = None
     """The client's mark of its last successful fetch."""
-    last_record_ms: int | None = 0
-    """When the last record that was handed out reached Kafka, in milliseconds: 0 before the first, None where
-    it did not tell."""
+    caught_up_at: float = -math.inf
+    """When it was last known that nothing was left to read."""
+    read_until_ms: int | None = 0
+    """About when the last records that were handed out were written, in milliseconds: 0 before the first,
+    None where they did not say."""
+    recent_ms: deque[int] = field(default_factory=lambda: deque(maxlen=RECENT))
+    """Timestamps of the last records."""
 
     @property
     def lag(self) -> int:
         return max(0, self.end - self.position)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left to read, as far as known."""
+        return self.position >= self.end
 
 
 class Ledger:
@@ -63,7 +76,9 @@ class Ledger:
 
     def begin(self, place: TopicPartition, position: int, end: int, now: float) -> None:
         """Read a partition from a position."""
-        self._partitions[place] = Progress(position, end, brought_at=now, moved_at=now)
+        progress = Progress(position, end, brought_at=now, moved_at=now)
+        progress.caught_up_at = now if progress.at_end else -math.inf
+        self._partitions[place] = progress
         self._seen_at = now
 
     def position(self, place: TopicPartition) -> int:
@@ -78,16 +93,31 @@ class Ledger:
     def advance(
         self,
         positions: Mapping[TopicPartition, int],
-        brought: Mapping[TopicPartition, int | None],
+        timestamps: Mapping[TopicPartition, Sequence[int | None]],
         now: float,
+        clock_ms: int,
     ) -> None:
-        """Note what is handed out: by partition the next offset, and the time of the last record."""
+        """Note what is handed out: by partition the next offset, and the timestamps of the last records."""
         for place, position in positions.items():
             self.jump(place, position, now)
-        for place, time in brought.items():
-            self._partitions[place].brought_at = now
+            progress = self._partitions[place]
+            if progress.at_end:
+                progress.caught_up_at = max(progress.caught_up_at, progress.fetched_at)
+        for place, stamps in timestamps.items():
+            progress = self._partitions[place]
+            progress.brought_at = now
             # Zero or less is no time, but what clients say that have none.
-            self._partitions[place].last_record_ms = time if time and time > 0 else None
+            known = [stamp for stamp in stamps if stamp is not None and stamp > 0]
+            progress.recent_ms.extend(known)
+            progress.read_until_ms = min(median_low(progress.recent_ms), clock_ms) if known else None
+
+    def is_catching_up(self, place: TopicPartition, now: float) -> bool:
+        """Whether what the partition brings next may have been written long ago."""
+        return now - self._partitions[place].caught_up_at > OUTAGE_SECONDS
+
+    def is_at_end(self, place: TopicPartition) -> bool:
+        """Whether nothing is left to read, as far as known."""
+        return self._partitions[place].at_end
 
     def in_step(self, now: float) -> list[TopicPartition]:
         """Choose the partitions to read from next: none that is far ahead of another with records left.
@@ -96,16 +126,16 @@ class Ledger:
         of them would have to wait in memory.
         """
         times = [
-            progress.last_record_ms
+            progress.read_until_ms
             for progress in self._partitions.values()
             if progress.lag
-            and progress.last_record_ms is not None
+            and progress.read_until_ms is not None
             and now - progress.moved_at < PATIENCE_SECONDS
         ]
         limit = min(times, default=math.inf) + STEP_MS
         chosen: list[TopicPartition] = []
         for place, progress in self._partitions.items():
-            if progress.last_record_ms and progress.last_record_ms > limit:
+            if progress.read_until_ms and progress.read_until_ms > limit:
                 progress.moved_at = now  # It could, but is not to.
             else:
                 chosen.append(place)
@@ -125,6 +155,8 @@ class Ledger:
                 progress.brought_at = now  # an outage is not silence, and producers were cut off too
             # It was after the last look; taking that moment never makes a fetch look fresher than it was.
             progress.stamp, progress.end, progress.fetched_at = stamp, end, self._seen_at
+            if progress.at_end:
+                progress.caught_up_at = max(progress.caught_up_at, progress.fetched_at)
         self._seen_at = now
         return news
 

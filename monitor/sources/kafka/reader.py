@@ -20,7 +20,7 @@ from aiokafka.structs import TopicPartition as Place
 from monitor.sources.base import SourceError
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.client import refusal
-from monitor.sources.kafka.ledger import OUTAGE_SECONDS, Ledger
+from monitor.sources.kafka.ledger import OUTAGE_SECONDS, RECENT, Ledger
 from monitor.sources.kafka.offsets import logs
 from monitor.sources.kafka.salvage import TRIES, TRY_SECONDS, Gap, Hurdle, salvage
 from monitor.sources.kafka.waiting import Notices
@@ -97,11 +97,18 @@ class Reader:
         fetched, self._work = self._work.result(), None
         if fetched is None or fetched.epoch != self._epoch:
             return []
-        newest = {place: records[-1].timestamp for place, records in fetched.batches.items()}
-        self.ledger.advance(fetched.positions, newest, now)
+        catching_up = {place: self.ledger.is_catching_up(place, now) for place in fetched.batches}
+        timestamps = {
+            place: [record.timestamp for record in records[-RECENT:]]
+            for place, records in fetched.batches.items()
+        }
+        self.ledger.advance(fetched.positions, timestamps, now, int(time.time() * 1000))
         if fetched.batches:
             self.heard_at = now
-        return [Chunk(*place, records) for place, records in fetched.batches.items()]
+        return [
+            Chunk(*place, records, catching_up[place], self.ledger.is_at_end(place))
+            for place, records in fetched.batches.items()
+        ]
 
     def _listen(self, now: float) -> None:
         consumer = self.consumer

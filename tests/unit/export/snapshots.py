@@ -59,6 +59,9 @@ def make_snapshot(
             {delay: np.zeros(len(DELAY_BUCKETS) + 1, dtype=np.int64) for delay in delays},
             dict.fromkeys(delays, 0.0),
         ),
+        late=books.late,
+        leads={},
+        clock_skews={},
     )
     return replace(empty, **values)
 

@@ -217,7 +217,8 @@ def test_a_window_that_began_before_the_reading_is_partial():
     """
     line = Timeline(begin=False)
     begin_in_the_middle(line, now=90)
-    line.bring(impression("i", 25), impression("j", 65), tick(121), timestamp=20)
+    line.bring(impression("i", 25), timestamp=20)
+    line.bring(impression("j", 65), tick(121), timestamp=121)
     assert partial_windows(line) == {0: True, 60: False}
 
 
@@ -240,7 +241,8 @@ def test_a_window_is_partial_up_to_where_a_partition_that_brings_nothing_was_ass
 
 def test_read_from_the_beginning_of_the_log_no_window_is_partial():
     line = Timeline()
-    line.bring(impression("i", 25), tick(61), timestamp=20)
+    line.bring(impression("i", 25), timestamp=20)
+    line.bring(tick(61), timestamp=61)
     assert partial_windows(line) == {0: False}
 
 

@@ -35,6 +35,7 @@ class Record(NamedTuple):
     offset: int
     key: bytes | None = None
     timestamp: int = 0
+    timestamp_type: int | None = None
 
 
 class Arrival(NamedTuple):

@@ -116,7 +116,7 @@ async def test_a_commit_without_an_answer_may_have_been_taken(broker: Broker) ->
 
 async def test_what_was_not_delivered_is_not_taken_for_handed_out(broker: Broker) -> None:
     group, memory = settled()
-    group.ledger.advance({PLACE: 8}, {PLACE: None}, 0.0)
+    group.ledger.advance({PLACE: 8}, {PLACE: [None]}, 0.0, 0)
     group.on_partitions_revoked([])
     assert memory.position(PLACE) == 8
     group.on_partitions_assigned([module.Place(*PLACE)])

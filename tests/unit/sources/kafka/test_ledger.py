@@ -6,6 +6,7 @@ from monitor.sources.kafka.ledger import Ledger
 
 A, B = ("topic", 0), ("topic", 1)
 IDLE = 30.0
+CLOCK_MS = 5_000_000
 
 
 def ledger_at(position: int, end: int) -> Ledger:
@@ -71,7 +72,7 @@ def test_records_that_wait_end_idleness() -> None:
     ledger.see({A: (151_000, 6)}, 151.0)
     assert ledger.lag() == {A: 1}
     assert ledger.idle(151.0, IDLE) == {}
-    ledger.advance({A: 6}, {A: None}, 152.0)
+    ledger.advance({A: 6}, {A: [None]}, 152.0, CLOCK_MS)
     assert ledger.lag() == {A: 0}
     assert ledger.idle(153.0, IDLE) == {}
 
@@ -84,7 +85,7 @@ def test_a_partition_with_records_left_that_does_not_move_is_still() -> None:
     ledger = ledger_at(5, 9)
     ledger.begin(B, 0, 0, 100.0)
     assert ledger.still_seconds(160.0) == pytest.approx(60.0)
-    ledger.advance({A: 6, B: 0}, {A: None}, 160.0)
+    ledger.advance({A: 6, B: 0}, {A: [None]}, 160.0, CLOCK_MS)
     assert ledger.still_seconds(161.0) == pytest.approx(1.0)
 
 
@@ -103,7 +104,7 @@ def test_time_in_which_nobody_asked_does_not_count() -> None:
 
 def test_positions_move_over_what_are_no_records() -> None:
     ledger = ledger_at(5, 6)
-    ledger.advance({A: 6}, {}, 101.0)
+    ledger.advance({A: 6}, {}, 101.0, CLOCK_MS)
     assert ledger.position(A) == 6
     assert ledger.lag() == {A: 0}
 
@@ -114,7 +115,7 @@ def ledger_with(*partitions: tuple[int, int, int | None]) -> Ledger:
     for number, (position, end, seconds) in enumerate(partitions):
         ledger.begin(("t", number), 0, end, 100.0)
         told = None if seconds is None else seconds * 1000
-        ledger.advance({("t", number): position}, {("t", number): told}, 100.0)
+        ledger.advance({("t", number): position}, {("t", number): [told]}, 100.0, CLOCK_MS)
     return ledger
 
 
@@ -157,6 +158,40 @@ def test_a_partition_that_is_held_back_is_not_still() -> None:
     ledger = ledger_with((5, 5, 1000), (5, 9, 2000))
     for now in range(101, 200):
         ledger.see({("t", 0): (now, 5 + now)}, now)
-        ledger.advance({("t", 0): 4 + now}, {("t", 0): 1_000_000}, now)
+        ledger.advance({("t", 0): 4 + now}, {("t", 0): [1_000_000]}, now, CLOCK_MS)
         assert chosen(ledger, now) == [0]
     assert ledger.still_seconds(200.0) == 1.0
+
+
+@pytest.mark.parametrize("wrong", [4_000_000, 10**15])
+def test_one_timestamp_far_ahead_does_not_starve_its_partition(wrong: int) -> None:
+    ledger = ledger_with((5, 9, 1000), (5, 9, 1001))
+    ledger.advance({("t", 1): 6}, {("t", 1): [1_001_000, 1_001_000, wrong]}, 100.0, CLOCK_MS)
+    assert chosen(ledger) == [0, 1]
+    ledger.advance({("t", 1): 7}, {("t", 1): [wrong]}, 100.0, CLOCK_MS)
+    assert chosen(ledger) == [0, 1]
+
+
+def test_timestamps_beyond_the_clock_count_as_the_clock() -> None:
+    """Every producer of partition 1 is a year ahead; both are at the end of their log."""
+    ledger = ledger_with((5, 9, CLOCK_MS // 1000), (5, 9, 10**9))
+    assert chosen(ledger) == [0, 1]
+
+
+def test_what_comes_soon_after_the_end_was_seen_is_not_a_backlog() -> None:
+    ledger = ledger_at(5, 5)
+    fetch_emptily(ledger, 110.0, end=5)
+    ledger.see({A: (111_000, 9)}, 111.0)
+    assert not ledger.is_catching_up(A, 111.0)
+    ledger.advance({A: 9}, {}, 111.0, CLOCK_MS)
+    assert ledger.is_at_end(A)
+
+
+def test_what_comes_after_an_outage_or_a_start_behind_the_end_is_a_backlog() -> None:
+    ledger = ledger_at(5, 5)
+    ledger.see({A: (105_000, 9)}, 105.0)
+    assert ledger.is_catching_up(A, 105.0)
+    assert ledger_at(2, 5).is_catching_up(A, 100.0)
+    ledger.advance({A: 7}, {}, 105.0, CLOCK_MS)
+    assert not ledger.is_at_end(A)
+    assert ledger.is_catching_up(A, 105.1)

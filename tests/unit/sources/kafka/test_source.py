@@ -147,7 +147,7 @@ async def test_events_wait_while_judgments_are_left(sessions: list[Any]) -> None
     kafka = await started()
     assert topics(await kafka.poll()) == ["judgments"]
     assert (session.group.held > 0, session.group.joined) == (True, False)
-    session.judgments.ledger.advance({JUDGMENTS: 5}, {}, 0.0)
+    session.judgments.ledger.advance({JUDGMENTS: 5}, {}, 0.0, 0)
     assert topics(await kafka.poll()) == ["judgments", "events"]
     assert session.group.joined
     await kafka.stop()
