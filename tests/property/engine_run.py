@@ -91,12 +91,15 @@ class Run:
         }
         self.engine.assign(starts, settings.clock)
 
-    def take(self, records: Iterable[Sent | Idle]) -> None:
+    def take(
+        self, records: Iterable[Sent | Idle], now: float | None = None, *, catching_up: bool = False
+    ) -> None:
         """Hand over what one poll brings: a chunk for each run of records of the same partition."""
+        now = self.settings.clock if now is None else now
         for (topic, partition, _), group in groupby(records, key=lambda one: (*one[:2], type(one))):
             came = list(group)
             if chunk := [self._record(sent) for sent in came if isinstance(sent, Sent)]:
-                self.engine.ingest(Chunk(topic, partition, chunk), self.settings.clock)
+                self.engine.ingest(Chunk(topic, partition, chunk, catching_up), now)
                 self._decide_or_defer(len(chunk))
             for pause in came:
                 if isinstance(pause, Idle):
@@ -118,7 +121,8 @@ class Run:
         offset = self._offsets[sent.topic, sent.partition]
         self._offsets[sent.topic, sent.partition] += 1
         value = msgspec.json.encode(sent.value) if isinstance(sent.value, Mapping) else sent.value
-        return Record(value, sent.key, -1 if sent.timestamp is None else int(sent.timestamp * 1000), offset)
+        stamp = -1 if sent.timestamp is None else int(sent.timestamp * 1000)
+        return Record(value, sent.key, stamp, offset, sent.timestamp_type)
 
     # What it counted.
 

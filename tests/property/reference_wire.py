@@ -23,6 +23,7 @@ class Sent(NamedTuple):
     key: bytes | None = None
     timestamp: float | None = None
     """Kafka's time of the record in seconds; where there is none the clock counts."""
+    timestamp_type: int | None = None
 
 
 class Idle(NamedTuple):

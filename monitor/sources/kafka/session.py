@@ -3,9 +3,12 @@
 import asyncio
 import contextlib
 import functools
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+
+from aiokafka.admin import AIOKafkaAdminClient
 
 from monitor.config import KafkaConfig
 from monitor.sources.base import SourceError
@@ -15,8 +18,11 @@ from monitor.sources.kafka.group import GroupReader
 from monitor.sources.kafka.judgments import JudgmentsReader
 from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.reader import Reader
+from monitor.sources.kafka.topic_clocks import in_lines, topic_clocks
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.sources.kafka.watchdog import Watchdog
+
+log = logging.getLogger(__name__)
 
 OPEN_SECONDS = 30.0
 FIRST_RETRY_SECONDS = 0.25
@@ -105,6 +111,8 @@ async def _open(
         counts = await partition_counts(admin, roles)
         check_equal(counts, roles, Waiting if running else SourceError)
         await warn_of_short_retention(admin, roles, longest_delay_seconds)
+        if not running:
+            await _log_topic_clocks(admin, roles)
     topics = config.topics.judgments
     async with contextlib.AsyncExitStack() as unwind:
         group = GroupReader(config, chosen, notices, memory, idle_seconds)
@@ -117,3 +125,11 @@ async def _open(
             await judgments.start([(topic, number) for topic in topics for number in range(counts[topic])])
         unwind.pop_all()
     return group, judgments
+
+
+async def _log_topic_clocks(admin: AIOKafkaAdminClient, topics: Collection[str]) -> None:
+    try:
+        for line in in_lines(await topic_clocks(admin, topics)):
+            log.info("%s", line)
+    except Exception as error:  # noqa: BLE001 - a hint is not worth failing for, whatever goes wrong
+        log.debug("the timestamp types of the topics cannot be read: %r", error)
