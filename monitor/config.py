@@ -142,6 +142,8 @@ class KafkaConfig(Section):
     """Which topics carry what."""
     start: Annotated[Literal["latest", "earliest"] | AwareDatetime, WrapValidator(one_start)] = "latest"
     """Where to begin when the group has committed nothing: `latest`, `earliest`, or an RFC 3339 time."""
+    isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
+    """Whether to read the records of committed transactions only, or also those of open and aborted ones."""
     security: SecurityConfig = SecurityConfig()
     """TLS and SASL."""
 

@@ -35,6 +35,7 @@ class Pump:
         for chunk in poll.chunks:
             engine.ingest(chunk, poll.now)
             self._records += len(chunk.records)
+        engine.reach(poll.reached)
         engine.idle(poll.idle)
         if poll.finished:
             engine.finish(poll.now)

@@ -24,6 +24,9 @@ class Poll:
     idle: Mapping[TopicPartition, float] = field(default_factory=dict)
     """Event partitions read to their end that were fetched and brought nothing for `idle_seconds`; with the
     time up to which that is known, by the source's clock: the last fetch, beyond which an outage may lie."""
+    reached: Mapping[TopicPartition, int] = field(default_factory=dict)
+    """The next offset of event partitions after this poll's chunks, where the source knows it better than the
+    last record tells: transaction markers and aborted records have offsets too."""
     finished: bool = False
     """Nothing will ever come again: the end of a file."""
 

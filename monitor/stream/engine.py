@@ -99,6 +99,13 @@ class Engine:
             part.clock.reach_newest_record()
             progress.watermark.advance()
 
+    def reach(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Take note of the next offsets: all records before them were taken in, or are none of ours."""
+        for partition, position in positions.items():
+            progress = self._tasks.get(partition[1])
+            if progress and partition in progress.partitions:
+                progress.partitions[partition].reached(position)
+
     def idle(self, partitions: Mapping[TopicPartition, float]) -> None:
         """These were fetched to their end and brought nothing: they move on with the clock, up to a time."""
         for partition, until in partitions.items():

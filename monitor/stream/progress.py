@@ -63,6 +63,10 @@ class PartitionProgress:
         if newest > -math.inf:
             self.chunks.append((first, newest))
 
+    def reached(self, position: int) -> None:
+        """Take note of the next offset, where what comes before it are no records to be taken in."""
+        self.position = max(self.position, position)
+
     def saw_judgment(self, offset: int) -> None:
         if self.first_judgment is None:
             self.first_judgment = offset

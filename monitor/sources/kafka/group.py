@@ -15,7 +15,7 @@ from monitor.sources.kafka import internals
 from monitor.sources.kafka.beginnings import Beginning, Beginnings, find
 from monitor.sources.kafka.client import Settings, refusal
 from monitor.sources.kafka.memory import Memory
-from monitor.sources.kafka.reader import CONSUMING, QUIET_WAIT_MS, Fetched, Reader
+from monitor.sources.kafka.reader import QUIET_WAIT_MS, Fetched, Reader, consuming
 from monitor.sources.kafka.waiting import Notices, Waiting
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
@@ -50,7 +50,7 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
     ) -> None:
         consumer = AIOKafkaConsumer(
             **settings,
-            **CONSUMING,
+            **consuming(config),
             group_id=config.group_id,
             # Equal partition numbers of all topics go to one member; with a second assignor they might not.
             partition_assignment_strategy=(RangePartitionAssignor,),
@@ -59,7 +59,7 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             # Events wait while judgments are read. A loop that hangs stops the heartbeat as well.
             max_poll_interval_ms=3_600_000,
         )
-        super().__init__(consumer, notices)
+        super().__init__(consumer, config, notices)
         self._config = config
         self._settings = settings
         self._memory = memory

@@ -3,8 +3,9 @@
 
 import asyncio
 import contextlib
+import copy
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
@@ -19,7 +20,8 @@ from monitor.stream import records
 FETCH_SECONDS = 5.0
 FETCH_WAIT_MS = 100
 FETCH_BYTES = 1 << 20
-READ_UNCOMMITTED = 0
+LATEST, EARLIEST = -1, -2
+"""What to ask for in place of a time, for the end of a log and for its beginning."""
 CLOSE_SECONDS = 2.5
 FORCE_SECONDS = 0.3
 
@@ -79,8 +81,32 @@ def refresh_metadata(consumer: AIOKafkaConsumer) -> None:
     consumer._client.force_metadata_update()
 
 
-async def fetch(consumer: AIOKafkaConsumer, place: records.TopicPartition, offset: int) -> tuple[bytes, int]:
-    """The batches of a partition from an offset on as they are stored, and the end of its log.
+async def list_offsets(
+    consumer: AIOKafkaConsumer, times_ms: Mapping[records.TopicPartition, int]
+) -> dict[records.TopicPartition, int]:
+    """The first offset at a time or later, by partition; one that has none is left out.
+
+    Open transactions count. The public end_offsets() of a consumer with `read_committed` gives the last
+    stable offset, below which a stored offset may well not be.
+    """
+    uncommitted = copy.copy(consumer._fetcher)
+    uncommitted._isolation_level = fetcher.READ_UNCOMMITTED
+    wanted = {TopicPartition(*place): time_ms for place, time_ms in times_ms.items()}
+    found = await uncommitted._retrieve_offsets(wanted, consumer._request_timeout_ms)
+    return {tuple(place): offset for place, (offset, _) in found.items() if offset >= 0}
+
+
+class Stored(NamedTuple):
+    """Batches as a broker stores them."""
+
+    data: bytes
+    high_watermark: int
+    aborted: Collection[tuple[int, int]]
+    """Producer id and first offset of the aborted transactions among them; none with `read_uncommitted`."""
+
+
+async def fetch(consumer: AIOKafkaConsumer, place: records.TopicPartition, offset: int) -> Stored:
+    """The batches of a partition from an offset on, with the consumer's isolation level.
 
     The client's position is not moved: getmany() only gives what it can decode.
     """
@@ -89,16 +115,20 @@ async def fetch(consumer: AIOKafkaConsumer, place: records.TopicPartition, offse
     if leader is None or leader < 0:
         raise LeaderNotAvailableError(place)
     wanted = [(topic, [(partition, offset, FETCH_BYTES)])]
-    request = FetchRequest(FETCH_WAIT_MS, 1, FETCH_BYTES, READ_UNCOMMITTED, wanted)
+    isolation_level = consumer._fetcher._isolation_level
+    request = FetchRequest(FETCH_WAIT_MS, 1, FETCH_BYTES, isolation_level, wanted)
     async with asyncio.timeout(FETCH_SECONDS):
         reply = await consumer._client.send(leader, request)
-    [(_, [(_, error_code, end, *_, data)])] = reply.topics
+    [(_, [(_, error_code, high_watermark, *details, data)])] = reply.topics
     if error_code:
         error = for_code(error_code)
         if error.invalid_metadata:
             consumer._client.force_metadata_update()
         raise error(place)
-    return bytes(data or b""), end
+    if reply.API_VERSION >= 11:
+        details.pop()  # The preferred read replica.
+    aborted = details[-1] if reply.API_VERSION >= 4 else None
+    return Stored(bytes(data or b""), high_watermark, [(pid, first) for pid, first in aborted or ()])
 
 
 async def describe(admin: AIOKafkaAdminClient, topics: Collection[str]) -> list[dict[str, Any]]:

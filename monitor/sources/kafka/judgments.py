@@ -8,10 +8,11 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import KafkaError
 from aiokafka.structs import TopicPartition as Place
 
+from monitor.config import KafkaConfig
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.client import Settings
 from monitor.sources.kafka.offsets import logs
-from monitor.sources.kafka.reader import CONSUMING, QUIET_WAIT_MS, RETRY_SECONDS, Fetched, Reader
+from monitor.sources.kafka.reader import QUIET_WAIT_MS, RETRY_SECONDS, Fetched, Reader, consuming
 from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, TopicPartition
 
@@ -23,13 +24,13 @@ class JudgmentsReader(Reader):
 
     def __init__(
         self,
+        config: KafkaConfig,
         settings: Settings,
-        topics: Collection[str],
         notices: Notices,
         reached: dict[TopicPartition, int],
     ) -> None:
-        super().__init__(AIOKafkaConsumer(**settings, **CONSUMING), notices)
-        self._topics = topics
+        super().__init__(AIOKafkaConsumer(**settings, **consuming(config)), config, notices)
+        self._topics = config.topics.judgments
         self._waits_until = 0.0
         self._reached = reached
 

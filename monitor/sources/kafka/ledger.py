@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
+from typing import NamedTuple
 
 from monitor.stream.records import TopicPartition
 
@@ -18,6 +19,16 @@ RECENT = 31
 """Records whose median timestamp says how far a partition is: one that is wrong does not matter."""
 
 
+class LastFetch(NamedTuple):
+    """The last successful fetch of a partition; None where there was none yet."""
+
+    stamp: int | None
+    """The client's mark of it."""
+    end: int | None
+    """Offset up to which it could have read."""
+    high_watermark: int | None
+
+
 @dataclass(slots=True)
 class Progress:
     """One partition; times are of the monotonic clock."""
@@ -25,9 +36,11 @@ class Progress:
     position: int
     """Next offset that was not handed out yet."""
     end: int
-    """Next offset of the log, as far as known."""
+    """Offset up to which records can be read, as far as known: the last stable offset, or with
+    `read_uncommitted` the high watermark."""
     brought_at: float
-    """When it last brought a record, or was begun, or was fetched again after an outage."""
+    """When it last brought a record, or was begun, was fetched again after an outage, or had an open
+    transaction."""
     moved_at: float
     """When the position last moved, or fell behind."""
     fetched_at: float = -math.inf
@@ -41,6 +54,10 @@ class Progress:
     None where they did not say."""
     recent_ms: deque[int] = field(default_factory=lambda: deque(maxlen=RECENT))
     """Timestamps of the last records."""
+    high_watermark: int = 0
+    """Next offset of the log. Above `end` there is an open transaction."""
+    open_since: float | None = None
+    """When an open transaction was first seen to hold `end` where it is; None if there is none."""
 
     @property
     def lag(self) -> int:
@@ -48,8 +65,8 @@ class Progress:
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left to read, as far as known."""
-        return self.position >= self.end
+        """Whether nothing is left to read, nor in an open transaction, as far as known."""
+        return self.position >= max(self.end, self.high_watermark)
 
 
 class Ledger:
@@ -76,7 +93,7 @@ class Ledger:
 
     def begin(self, place: TopicPartition, position: int, end: int, now: float) -> None:
         """Read a partition from a position."""
-        progress = Progress(position, end, brought_at=now, moved_at=now)
+        progress = Progress(position, end, brought_at=now, moved_at=now, high_watermark=end)
         progress.caught_up_at = now if progress.at_end else -math.inf
         self._partitions[place] = progress
         self._seen_at = now
@@ -141,18 +158,25 @@ class Ledger:
                 chosen.append(place)
         return chosen
 
-    def see(self, stamps: Mapping[TopicPartition, tuple[int | None, int | None]], now: float) -> bool:
-        """Look at the client's marks of successful fetches and the ends they told; whether one is new."""
+    def see(self, fetches: Mapping[TopicPartition, LastFetch], now: float) -> bool:
+        """Look at the last successful fetch of each partition; whether one is new."""
         news = False
-        for place, (stamp, end) in stamps.items():
+        for place, (stamp, end, high_watermark) in fetches.items():
             progress = self._partitions[place]
-            if stamp is None or end is None or stamp == progress.stamp:
+            if stamp is None or end is None or high_watermark is None or stamp == progress.stamp:
                 continue
             news = True
             if not progress.lag and end > progress.position:
                 progress.moved_at = now
             if OUTAGE_SECONDS < self._seen_at - progress.fetched_at < math.inf:
                 progress.brought_at = now  # an outage is not silence, and producers were cut off too
+            if high_watermark <= end:
+                progress.open_since = None
+            elif progress.open_since is None or end != progress.end:
+                progress.open_since = now
+            if progress.open_since is not None:
+                progress.brought_at = now  # neither is an open transaction: when it ends, a retry may follow
+            progress.high_watermark = high_watermark
             # It was after the last look; taking that moment never makes a fetch look fresher than it was.
             progress.stamp, progress.end, progress.fetched_at = stamp, end, self._seen_at
             if progress.at_end:
@@ -169,6 +193,18 @@ class Ledger:
         """Records between the position and the end, for each partition."""
         return {place: progress.lag for place, progress in self._partitions.items()}
 
+    def positions(self) -> dict[TopicPartition, int]:
+        """The next offset of each partition that was not handed out yet."""
+        return {place: progress.position for place, progress in self._partitions.items()}
+
+    def open_transactions(self) -> dict[TopicPartition, float]:
+        """Partitions with an open transaction, and when it was first seen."""
+        return {
+            place: progress.open_since
+            for place, progress in self._partitions.items()
+            if progress.open_since is not None
+        }
+
     def idle(self, now: float, seconds: float) -> dict[TopicPartition, float]:
         """Partitions at their end that were asked within `seconds` and brought nothing for as long.
 
@@ -177,7 +213,7 @@ class Ledger:
         return {
             place: progress.fetched_at
             for place, progress in self._partitions.items()
-            if not progress.lag and now - progress.fetched_at <= seconds <= now - progress.brought_at
+            if progress.at_end and now - progress.fetched_at <= seconds <= now - progress.brought_at
         }
 
     def still_seconds(self, now: float) -> float:

@@ -8,6 +8,7 @@ from aiokafka import AIOKafkaConsumer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.structs import TopicPartition as Place
 
+from monitor.sources.kafka import internals
 from monitor.sources.kafka.waiting import Waiting
 from monitor.stream.records import Start, TopicPartition
 
@@ -27,6 +28,7 @@ class Log(NamedTuple):
 
     first: int
     end: int
+    """The high watermark: records of an open transaction are there, though they cannot be read yet."""
 
 
 async def committed(
@@ -45,10 +47,9 @@ async def logs(
     consumer: AIOKafkaConsumer, partitions: Collection[TopicPartition]
 ) -> dict[TopicPartition, Log]:
     """The first and the next offset of each partition."""
-    places = [Place(*partition) for partition in partitions]
-    first = await consumer.beginning_offsets(places)
-    end = await consumer.end_offsets(places)
-    return {(place.topic, place.partition): Log(first[place], end[place]) for place in places}
+    first = await internals.list_offsets(consumer, dict.fromkeys(partitions, internals.EARLIEST))
+    end = await internals.list_offsets(consumer, dict.fromkeys(partitions, internals.LATEST))
+    return {place: Log(first[place], end[place]) for place in partitions}
 
 
 async def at_start(
@@ -65,8 +66,8 @@ async def at_start(
     else:
         since = start.timestamp()
         wanted = max(0, int(since * 1000))
-        found = await consumer.offsets_for_times({Place(*place): wanted for place in held})
-        offsets = {place: found[place].offset if found[place] else there.end for place, there in held.items()}
+        found = await internals.list_offsets(consumer, dict.fromkeys(held, wanted))
+        offsets = {place: found.get(place, there.end) for place, there in held.items()}
     return {
         place: Start(
             offset,

@@ -5,6 +5,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer
@@ -17,10 +18,11 @@ from aiokafka.errors import (
 )
 from aiokafka.structs import TopicPartition as Place
 
+from monitor.config import KafkaConfig
 from monitor.sources.base import SourceError
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.client import refusal
-from monitor.sources.kafka.ledger import OUTAGE_SECONDS, RECENT, Ledger
+from monitor.sources.kafka.ledger import OUTAGE_SECONDS, RECENT, LastFetch, Ledger
 from monitor.sources.kafka.offsets import logs
 from monitor.sources.kafka.salvage import TRIES, TRY_SECONDS, Gap, Hurdle, salvage
 from monitor.sources.kafka.waiting import Notices
@@ -35,17 +37,23 @@ QUIET_WAIT_MS = 1_000
 WAIT_ALONE_MS = QUIET_WAIT_MS + 100
 MAX_RECORDS = 1_000
 """Few enough to be still in the processor's cache when they are decoded."""
-CONSUMING: Mapping[str, Any] = {
-    "enable_auto_commit": False,
-    "auto_offset_reset": "none",
-    "check_crcs": True,
-    "key_deserializer": internals.as_decoded,
-    "fetch_max_wait_ms": FETCH_WAIT_MS,
-}
-"""Settings of every consumer."""
+TRANSACTION_SECONDS = 10.0
+"""A transaction that has been open for longer is told: event time stands still for as long."""
 RETRY_SECONDS = 0.2
 UNDECODABLE = (CorruptRecordException, UnsupportedCodecError, RecordTooLargeError)
 """What aiokafka raises for a batch that it cannot decode; but an error that is not its own can be one too."""
+
+
+def consuming(config: KafkaConfig) -> dict[str, Any]:
+    """Settings of every consumer."""
+    return {
+        "enable_auto_commit": False,
+        "auto_offset_reset": "none",
+        "check_crcs": True,
+        "key_deserializer": internals.as_decoded,
+        "fetch_max_wait_ms": FETCH_WAIT_MS,
+        "isolation_level": config.isolation_level,
+    }
 
 
 class Fetched(NamedTuple):
@@ -63,7 +71,7 @@ class Reader:
     and must never be cancelled.
     """
 
-    def __init__(self, consumer: AIOKafkaConsumer, notices: Notices) -> None:
+    def __init__(self, consumer: AIOKafkaConsumer, config: KafkaConfig, notices: Notices) -> None:
         self.consumer = consumer
         self.ledger = Ledger()
         self.skipped: dict[TopicPartition, int] = {}
@@ -75,6 +83,7 @@ class Reader:
         self.heard_at = time.monotonic()
         """When there was last a sign that the broker answers this consumer."""
         self._notices = notices
+        self._committed_only = config.isolation_level == "read_committed"
         self._epoch = 0
         self._work: asyncio.Task[Fetched | None] | None = None
         self._one_by_one: deque[TopicPartition] = deque()
@@ -112,11 +121,15 @@ class Reader:
 
     def _listen(self, now: float) -> None:
         consumer = self.consumer
-        stamps = {
-            place: (consumer.last_poll_timestamp(place), consumer.highwater(place))
+        fetches = {
+            place: LastFetch(
+                stamp=consumer.last_poll_timestamp(place),
+                end=consumer.last_stable_offset(place) if self._committed_only else consumer.highwater(place),
+                high_watermark=consumer.highwater(place),
+            )
             for place in map(_place, self.ledger)
         }
-        if self.ledger.see(stamps, now):
+        if self.ledger.see(fetches, now):
             self.heard_at = now
 
     def is_silent(self, now: float) -> bool:
@@ -135,6 +148,17 @@ class Reader:
             f" decoded: {hurdle.cause}; it is left out after {TRIES} tries"
             for (topic, partition), hurdle in self.blocked.items()
             if hurdle.tries
+        )
+
+    def open_transactions(self, now: float) -> str:
+        """The transactions that have been open for long, in words; empty if there are none."""
+        clock = time.time()
+        return "; ".join(
+            f"{topic}[{partition}]: a transaction has been open since at least"
+            f" {datetime.fromtimestamp(clock - (now - since), UTC):%Y-%m-%d %H:%M:%S} UTC; records after its"
+            " first wait until the producer ends it"
+            for (topic, partition), since in self.ledger.open_transactions().items()
+            if now - since >= TRANSACTION_SECONDS
         )
 
     def hold(self, now: float) -> None:
@@ -192,7 +216,7 @@ class Reader:
         """Read a partition past the client, which drops the good records with the bad batch after them."""
         epoch, position = self._epoch, self.ledger.position(place)
         try:
-            data, end = await internals.fetch(self.consumer, place, position)
+            stored = await internals.fetch(self.consumer, place, position)
         except Exception as error:  # noqa: BLE001 - as in a fetch by the client
             if why := refusal(error):
                 raise SourceError(why) from None
@@ -205,7 +229,7 @@ class Reader:
             return None
         now = self.heard_at = time.monotonic()
         patient = hurdle.tries < TRIES and (place, position) not in self._left_out
-        found = salvage(data, position, end, patient=patient)
+        found = salvage(stored.data, position, stored.high_watermark, stored.aborted, patient=patient)
         for gap in found.gaps:
             self._leave_out(place, gap)
         # Not at once, or the other partitions would not have their turn.

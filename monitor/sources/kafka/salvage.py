@@ -1,11 +1,12 @@
 """Reading around batches that cannot be decoded: their neighbours are kept, what is left out is told."""
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
 from aiokafka.record.memory_records import MemoryRecords
 
 from monitor.stream.records import Record
@@ -54,18 +55,22 @@ class Salvaged:
     """The batch that came last could be decoded."""
 
 
-def salvage(data: bytes, position: int, end: int, *, patient: bool) -> Salvaged:
+def salvage(
+    data: bytes, position: int, end: int, aborted: Collection[tuple[int, int]] = (), *, patient: bool
+) -> Salvaged:
     """Decode the batches of a fetch, one by one, from a position on; `end` is the end of the log.
 
     A batch whose checksum is right was written as it is: it is left out at once. One whose checksum is wrong
-    may come better the next time: with `patient` it stops there.
+    may come better the next time: with `patient` it stops there. `aborted` names aborted transactions, by
+    producer id and first offset; their records are not read.
     """
     found = Salvaged(position)
+    transactions = _Aborted(aborted)
     batches = [*_split(data)]
     for batch, following in pairwise([*batches, b""]):
         limit = min(end, HEAD.unpack_from(following)[0]) if following else end
         try:
-            records, after = _decode(batch)
+            records, after = _decode(batch, transactions)
         except Exception as error:  # noqa: BLE001 - decoding can raise anything
             damaged = isinstance(error, _DamagedError)
             if damaged and patient:
@@ -74,6 +79,10 @@ def salvage(data: bytes, position: int, end: int, *, patient: bool) -> Salvaged:
             after = _end_of(batch, found.position, limit, trusted_limit=bool(following))
             found.gaps.append(Gap(found.position, after, str(error) if damaged else repr(error)))
             found.clean = False
+            if transactions:
+                # It may have been the marker that ends one: the next fetch tells which are left.
+                found.position = max(found.position, after)
+                return found
         else:
             found.records += [record for record in records if record.offset >= found.position]
             found.clean = True
@@ -97,7 +106,30 @@ def _split(data: bytes) -> Iterator[bytes]:
         at = until
 
 
-def _decode(data: bytes) -> tuple[Sequence[Record], int]:
+class _Aborted:
+    """Which batches belong to aborted transactions, as they come one after the other."""
+
+    def __init__(self, transactions: Collection[tuple[int, int]]) -> None:
+        self._ahead = sorted(transactions, key=lambda transaction: transaction[1], reverse=True)
+        self._producers: set[int] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._ahead or self._producers)
+
+    def has(self, batch: Any) -> bool:
+        """Whether this batch, the next one, belongs to one of them."""
+        if batch.producer_id is None:
+            return False  # An old format, without transactions.
+        while self._ahead and self._ahead[-1][1] <= batch.base_offset:
+            self._producers.add(self._ahead.pop()[0])
+        if batch.is_control_batch:
+            if ControlRecord.parse(next(batch).key) == ABORT_MARKER:
+                self._producers.discard(batch.producer_id)
+            return False
+        return bool(batch.is_transactional and batch.producer_id in self._producers)
+
+
+def _decode(data: bytes, aborted: _Aborted) -> tuple[Sequence[Record], int]:
     try:
         batch = MemoryRecords(data).next_batch()
     except Exception:  # noqa: BLE001 - what stands before the checksum can be anything
@@ -106,6 +138,8 @@ def _decode(data: bytes) -> tuple[Sequence[Record], int]:
         raise _DamagedError("its header is wrong")
     if not batch.validate_crc():
         raise _DamagedError("its checksum is wrong")
+    if aborted and aborted.has(batch):
+        return [], batch.next_offset
     return [] if batch.is_control_batch else list(batch), batch.next_offset
 
 

@@ -51,7 +51,11 @@ class Session:
             return "waiting for the broker: it has not answered for some seconds"
         if self.judgments and self.judgments.behind:
             return f"reading judgments: {self.judgments.behind} left"
-        return self.group.reason
+        if self.group.reason:
+            return self.group.reason
+        return "; ".join(
+            filter(None, (reader.open_transactions(time.monotonic()) for reader in self.readers))
+        )
 
     async def close(self) -> None:
         """End within a few seconds, whether brokers answer or not."""
@@ -120,7 +124,7 @@ async def _open(
         await group.start()
         judgments = None
         if topics:
-            judgments = JudgmentsReader(chosen, topics, notices, memory.judgments)
+            judgments = JudgmentsReader(config, chosen, notices, memory.judgments)
             unwind.push_async_callback(judgments.close)
             await judgments.start([(topic, number) for topic in topics for number in range(counts[topic])])
         unwind.pop_all()

@@ -101,7 +101,7 @@ class KafkaSource:
         if chunks:
             self._replaced = 0
         self._watch(session, now)
-        return Poll(clock, chunks, assigned, idle)
+        return Poll(clock, chunks, assigned, idle, reached=group.ledger.positions())
 
     async def _connected(self) -> Session | None:
         assert self._connecting is not None, "start() comes before poll()"

@@ -189,6 +189,25 @@ def test_a_log_that_ends_before_what_was_counted_is_another_and_is_counted():
     assert second.engine.to_replay == 0
 
 
+def test_a_replay_ends_though_aborted_records_lie_just_below_what_was_counted():
+    first = half_way()
+    end = len(first.log) + 100
+    first.engine.reach({ZERO: end, ("events", 7): 3})
+    offset, metadata = first.engine.checkpoints()[ZERO]
+    second = Timeline(begin=False)
+    second.engine.assign({ZERO: Start(offset, metadata, fresh=False, from_beginning=False, end=end)}, NOW)
+    for topic, partition, record in first.log[offset:]:
+        second.engine.ingest(Chunk(topic, partition, [record]), NOW)
+    assert second.engine.to_replay == 100
+    second.engine.reach({ZERO: end})
+    assert second.engine.to_replay == 0
+    second._ends[ZERO] = end
+    second.bring(tick(500))
+    assert sum(second.snapshot.records.values()) == 1
+    assert all_of("click", first, second) == {"joined": 2}
+    assert all_of("impression", first, second) == {"settled": 2}
+
+
 @pytest.mark.parametrize("end", [0, 2])
 def test_a_topic_that_was_made_anew_is_counted_whole(end):
     """Nothing is stored of it any more, but the other topic of the task still tells of the old one."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitor.sources.kafka.ledger import Ledger
+from monitor.sources.kafka.ledger import LastFetch, Ledger
 
 A, B = ("topic", 0), ("topic", 1)
 IDLE = 30.0
@@ -19,7 +19,7 @@ def fetch_emptily(ledger: Ledger, until: float, end: int, every: float = 1.0, be
     now = begin
     while now < until:
         now += every
-        ledger.see({A: (int(now * 1000), end)}, now)
+        ledger.see({A: LastFetch(int(now * 1000), end, end)}, now)
 
 
 def test_a_partition_at_its_end_that_is_fetched_and_brings_nothing_is_idle() -> None:
@@ -38,7 +38,7 @@ def test_idleness_in_an_outage_is_known_up_to_the_last_fetch_and_ends() -> None:
     ledger = ledger_at(5, 5)
     fetch_emptily(ledger, 150.0, end=5)
     for second in range(150, 200):
-        ledger.see({A: (150_000, 5)}, float(second))
+        ledger.see({A: LastFetch(150_000, 5, 5)}, float(second))
     (known_until,) = {ledger.idle(now, IDLE)[A] for now in (151.0, 160.0, 178.0)}
     assert 149.0 <= known_until <= 150.0
     assert ledger.idle(181.0, IDLE) == {}
@@ -62,19 +62,59 @@ def test_a_slow_network_is_not_an_outage() -> None:
 def test_a_fetch_in_a_long_pause_counts_from_before_the_pause() -> None:
     ledger = ledger_at(5, 5)
     fetch_emptily(ledger, 101.0, end=5)
-    ledger.see({A: (150_000, 5)}, 200.0)
+    ledger.see({A: LastFetch(150_000, 5, 5)}, 200.0)
     assert ledger.idle(200.0, IDLE) == {}
 
 
 def test_records_that_wait_end_idleness() -> None:
     ledger = ledger_at(5, 5)
     fetch_emptily(ledger, 150.0, end=5)
-    ledger.see({A: (151_000, 6)}, 151.0)
+    ledger.see({A: LastFetch(151_000, 6, 6)}, 151.0)
     assert ledger.lag() == {A: 1}
     assert ledger.idle(151.0, IDLE) == {}
     ledger.advance({A: 6}, {A: [None]}, 152.0, CLOCK_MS)
     assert ledger.lag() == {A: 0}
     assert ledger.idle(153.0, IDLE) == {}
+
+
+def test_an_open_transaction_is_neither_lag_nor_idleness_nor_being_stuck() -> None:
+    ledger = ledger_at(5, 5)
+    fetch_emptily(ledger, 150.0, end=5)
+    for second in range(151, 300):
+        ledger.see({A: LastFetch(second, 5, 9)}, float(second))
+        assert ledger.idle(float(second), IDLE) == {}
+    assert ledger.open_transactions() == {A: 151.0}
+    assert (ledger.lag(), ledger.still_seconds(300.0)) == ({A: 0}, 0.0)
+
+
+def test_silence_begins_when_the_transaction_has_ended_be_it_aborted() -> None:
+    ledger = ledger_at(5, 5)
+    ledger.see({A: LastFetch(1, 5, 9)}, 140.0)
+    ledger.see({A: LastFetch(2, 10, 10)}, 141.0)
+    assert ledger.lag() == {A: 5}
+    ledger.advance({A: 10}, {}, 142.0, CLOCK_MS)
+    assert ledger.open_transactions() == {}
+    fetch_emptily(ledger, 169.0, end=10, begin=142.0)
+    assert ledger.idle(169.0, IDLE) == {}
+    fetch_emptily(ledger, 172.0, end=10, begin=169.0)
+    assert set(ledger.idle(172.0, IDLE)) == {A}
+
+
+def test_a_transaction_is_another_one_when_the_last_stable_offset_has_moved() -> None:
+    ledger = ledger_at(5, 5)
+    ledger.see({A: LastFetch(1, 5, 9)}, 101.0)
+    ledger.see({A: LastFetch(2, 5, 19)}, 102.0)
+    assert ledger.open_transactions() == {A: 101.0}
+    ledger.see({A: LastFetch(3, 10, 19)}, 103.0)
+    assert ledger.open_transactions() == {A: 103.0}
+
+
+def test_a_partition_that_begins_behind_an_open_transaction_is_not_idle() -> None:
+    ledger = ledger_at(9, 9)
+    for second in range(101, 200):
+        ledger.see({A: LastFetch(second, 5, 9)}, float(second))
+    assert ledger.idle(199.0, IDLE) == {}
+    assert ledger.lag() == {A: 0}
 
 
 def test_an_end_that_moved_back_is_no_lag() -> None:
@@ -92,7 +132,7 @@ def test_a_partition_with_records_left_that_does_not_move_is_still() -> None:
 def test_a_partition_that_was_quiet_is_not_still_when_its_first_record_comes() -> None:
     ledger = ledger_at(5, 5)
     assert ledger.still_seconds(900.0) == 0.0
-    ledger.see({A: (1, 6)}, 900.0)
+    ledger.see({A: LastFetch(1, 6, 6)}, 900.0)
     assert ledger.still_seconds(901.0) == pytest.approx(1.0)
 
 
@@ -157,7 +197,7 @@ def test_others_do_not_wait_for_a_partition_that_does_not_move() -> None:
 def test_a_partition_that_is_held_back_is_not_still() -> None:
     ledger = ledger_with((5, 5, 1000), (5, 9, 2000))
     for now in range(101, 200):
-        ledger.see({("t", 0): (now, 5 + now)}, now)
+        ledger.see({("t", 0): LastFetch(now, 5 + now, 5 + now)}, now)
         ledger.advance({("t", 0): 4 + now}, {("t", 0): [1_000_000]}, now, CLOCK_MS)
         assert chosen(ledger, now) == [0]
     assert ledger.still_seconds(200.0) == 1.0
@@ -181,7 +221,7 @@ def test_timestamps_beyond_the_clock_count_as_the_clock() -> None:
 def test_what_comes_soon_after_the_end_was_seen_is_not_a_backlog() -> None:
     ledger = ledger_at(5, 5)
     fetch_emptily(ledger, 110.0, end=5)
-    ledger.see({A: (111_000, 9)}, 111.0)
+    ledger.see({A: LastFetch(111_000, 9, 9)}, 111.0)
     assert not ledger.is_catching_up(A, 111.0)
     ledger.advance({A: 9}, {}, 111.0, CLOCK_MS)
     assert ledger.is_at_end(A)
@@ -189,7 +229,7 @@ def test_what_comes_soon_after_the_end_was_seen_is_not_a_backlog() -> None:
 
 def test_what_comes_after_an_outage_or_a_start_behind_the_end_is_a_backlog() -> None:
     ledger = ledger_at(5, 5)
-    ledger.see({A: (105_000, 9)}, 105.0)
+    ledger.see({A: LastFetch(105_000, 9, 9)}, 105.0)
     assert ledger.is_catching_up(A, 105.0)
     assert ledger_at(2, 5).is_catching_up(A, 100.0)
     ledger.advance({A: 7}, {}, 105.0, CLOCK_MS)

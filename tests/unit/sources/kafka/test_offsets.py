@@ -8,6 +8,7 @@ import pytest
 from aiokafka.structs import OffsetAndMetadata
 from aiokafka.structs import TopicPartition as Place
 
+from monitor.sources.kafka import internals
 from monitor.sources.kafka.offsets import Committed, Log, at_start, committed
 from monitor.sources.kafka.waiting import Waiting
 from monitor.stream.records import Start
@@ -31,13 +32,14 @@ async def test_minus_one_means_never_committed_and_absent_means_ask_again() -> N
         await committed(admin({}), "mine", [A])
 
 
-async def test_a_group_begins_where_start_says() -> None:
+async def test_a_group_begins_where_start_says(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    async def offsets_for_times(times: dict[Place, int]) -> None:
+    async def list_offsets(_: object, times: dict[Place, int]) -> None:
         asked.append(times)
 
-    consumer: Any = SimpleNamespace(offsets_for_times=offsets_for_times)
+    monkeypatch.setattr(internals, "list_offsets", list_offsets)
+    consumer: Any = None
     held = {A: Log(2, 9), B: Log(0, 4)}
     assert await at_start(consumer, "earliest", held) == {
         A: fresh(2, 9, first=True),
@@ -47,14 +49,15 @@ async def test_a_group_begins_where_start_says() -> None:
     assert asked == []
 
 
-async def test_a_start_by_time_tells_since_when_the_log_is_read() -> None:
+async def test_a_start_by_time_tells_since_when_the_log_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    async def offsets_for_times(times: dict[Place, int]) -> dict[Place, Any]:
+    async def list_offsets(_: object, times: dict[Place, int]) -> dict[Place, int]:
         asked.append(times)
-        return {A: SimpleNamespace(offset=5), B: None}
+        return {A: 5}
 
-    consumer: Any = SimpleNamespace(offsets_for_times=offsets_for_times)
+    monkeypatch.setattr(internals, "list_offsets", list_offsets)
+    consumer: Any = None
     start = datetime(2024, 1, 1, tzinfo=UTC)
     seconds = 1_704_067_200
     found = await at_start(consumer, start, {A: Log(2, 9), B: Log(0, 4)})

@@ -9,8 +9,10 @@ import pytest
 from aiokafka import errors
 from aiokafka.structs import TopicPartition as Place
 
+from monitor.config import KafkaConfig
 from monitor.sources.base import SourceError
 from monitor.sources.kafka import reader as module
+from monitor.sources.kafka.internals import Stored
 from monitor.sources.kafka.reader import Reader
 from monitor.sources.kafka.waiting import Notices
 from tests.unit.sources.kafka.batches import damaged, packed
@@ -62,20 +64,24 @@ class FakeConsumer:
     def highwater(self, _: Place) -> int:
         return 10
 
-    async def beginning_offsets(self, places: Sequence[Place]) -> dict[Place, int]:
-        return dict.fromkeys(places, self.first)
+    def last_stable_offset(self, _: Place) -> int:
+        return 10
 
-    async def end_offsets(self, places: Sequence[Place]) -> dict[Place, int]:
-        return dict.fromkeys(places, 10)
+
+async def list_offsets(consumer: FakeConsumer, times_ms: dict[Place, int]) -> dict[Place, int]:
+    return {
+        place: consumer.first if time == module.internals.EARLIEST else 10 for place, time in times_ms.items()
+    }
 
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(module.internals, "list_offsets", list_offsets)
 
 
 def reader_of(consumer: FakeConsumer) -> Reader:
-    reader = Reader(consumer, Notices())
+    reader = Reader(consumer, KafkaConfig(), Notices())
     for place in (A, B):
         reader.ledger.begin(place, 0, 10, 0.0)
     return reader
@@ -101,9 +107,9 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> dict[Place, list[bytes]]:
     """The batches of each partition from offset 4 on, as the broker has them."""
     batches = {A: [packed(4, 2), packed(6, 2), packed(8, 2)]}
 
-    async def fetch(_: object, place: Place, offset: int) -> tuple[bytes, int]:
+    async def fetch(_: object, place: Place, offset: int) -> Stored:
         left = [batch for n, batch in enumerate(batches[place]) if 4 + 2 * n + 1 >= offset]
-        return b"".join(left), 10
+        return Stored(b"".join(left), 10, [])
 
     monkeypatch.setattr(module.internals, "fetch", fetch)
     return batches
@@ -190,7 +196,7 @@ async def test_a_fetch_past_the_client_that_fails_is_tried_again_and_is_no_try_o
     reader = reader_of(FakeConsumer({A: ValueError("?")}))
     works = module.internals.fetch
 
-    async def fetch(*_: object) -> tuple[bytes, int]:
+    async def fetch(*_: object) -> Stored:
         raise errors.NodeNotReadyError
 
     monkeypatch.setattr(module.internals, "fetch", fetch)
@@ -208,7 +214,7 @@ async def test_partitions_that_changed_while_a_batch_was_fetched_are_left_alone(
     reader = reader_of(FakeConsumer({A: ValueError("?")}))
     works = module.internals.fetch
 
-    async def fetch(*asked: Any) -> tuple[bytes, int]:
+    async def fetch(*asked: Any) -> Stored:
         reader._epoch += 1
         reader.blocked.clear()
         return await works(*asked)

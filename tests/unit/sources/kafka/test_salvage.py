@@ -1,12 +1,13 @@
 """What is read of batches of which some are bad, and where it goes on."""
 
 import pytest
+from aiokafka.record.legacy_records import LegacyRecordBatchBuilder
 
 from monitor.sources.kafka.salvage import Gap, Salvaged, salvage
-from tests.unit.sources.kafka.batches import damaged, packed, with_attributes
+from tests.unit.sources.kafka.batches import CONTROL, damaged, marker, packed, with_attributes
 
 CHECKSUM, HEADER = "its checksum is wrong", "its header is wrong"
-UNKNOWN_CODEC, CONTROL = 7, 0x20
+UNKNOWN_CODEC = 7
 ONE, TWO, THREE = packed(10, 5), packed(15, 5), packed(20, 5)
 
 
@@ -49,6 +50,39 @@ def test_what_was_written_that_way_is_left_out_even_with_patience() -> None:
 def test_markers_of_transactions_are_no_records() -> None:
     found = salvage(ONE + with_attributes(TWO, CONTROL) + THREE, 10, 25, patient=True)
     assert (len(offsets(found)), found.position, found.gaps) == (10, 25, [])
+
+
+def test_aborted_transactions_are_left_out_up_to_their_marker() -> None:
+    log = [
+        packed(0, 2, producer_id=7),
+        packed(2, 2, producer_id=8),
+        packed(4, 2),
+        marker(6, 7, commit=False),
+        packed(7, 2, producer_id=7),
+        marker(9, 7, commit=True),
+        marker(10, 8, commit=True),
+        packed(11, 2, producer_id=8),
+        marker(13, 8, commit=False),
+    ]
+    found = salvage(b"".join(log), 0, 14, [(8, 11), (7, 0)], patient=True)
+    assert (offsets(found), found.position) == ([2, 3, 4, 5, 7, 8], 14)
+    assert (found.gaps, found.clean) == ([], True)
+    everything = salvage(b"".join(log), 0, 14, patient=True)
+    assert (len(everything.records), everything.position) == (10, 14)
+
+
+def test_after_a_damaged_batch_it_asks_again_which_transactions_are_aborted() -> None:
+    log = packed(0, 2, producer_id=7), damaged(marker(2, 7, commit=False)), packed(3, 2, producer_id=7)
+    found = salvage(b"".join(log), 0, 6, [(7, 0)], patient=False)
+    assert (offsets(found), found.position, found.gaps) == ([], 3, [Gap(2, 3, CHECKSUM)])
+    assert not found.clean
+
+
+def test_a_batch_of_an_old_format_is_in_no_transaction() -> None:
+    builder = LegacyRecordBatchBuilder(magic=1, compression_type=0, batch_size=1 << 20)
+    builder.append(0, timestamp=1, key=None, value=b"0")
+    found = salvage(bytes(builder.build()) + packed(1, 1, producer_id=7), 0, 2, [(7, 1)], patient=True)
+    assert (offsets(found), found.position) == ([0], 2)
 
 
 def test_nothing_is_nothing() -> None:
