@@ -144,6 +144,8 @@ class KafkaConfig(Section):
     """Where to begin when the group has committed nothing: `latest`, `earliest`, or an RFC 3339 time."""
     isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
     """Whether to read the records of committed transactions only, or also those of open and aborted ones."""
+    max_batch_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 30)] = 16_777_216
+    """Bytes that a compressed batch of records may expand to; a larger one is left out, and counted."""
     security: SecurityConfig = SecurityConfig()
     """TLS and SASL."""
 

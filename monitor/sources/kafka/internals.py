@@ -4,7 +4,8 @@
 import asyncio
 import contextlib
 import copy
-from collections.abc import Collection, Iterator, Mapping
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer
@@ -13,8 +14,21 @@ from aiokafka.consumer import fetcher
 from aiokafka.errors import LeaderNotAvailableError, for_code
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.protocol.metadata import MetadataRequest
+from aiokafka.record.default_records import DefaultRecordBatch
+from aiokafka.record.legacy_records import LegacyRecordBatch
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
 
+from monitor.sources.kafka.decompression import (
+    BatchTooLargeError,
+    Budget,
+    Decompress,
+    Payload,
+    check_headers,
+    gunzip,
+    unlz4,
+    unsnappy,
+    unzstd,
+)
 from monitor.stream import records
 
 FETCH_SECONDS = 5.0
@@ -26,26 +40,87 @@ CLOSE_SECONDS = 2.5
 FORCE_SECONDS = 0.3
 
 
-def as_decoded(key: bytes) -> bytes:
+class AsDecoded(NamedTuple):
     """Given as the `key_deserializer` of a consumer: it hands out records as they were decoded.
 
     A mark that the class below looks for, and never called. The records have all that we read; to make a
     ConsumerRecord of each takes as long as all the rest of the reading.
     """
-    return key
+
+    max_batch_bytes: int
+    """Bytes that may come out of the batches of one fetch of a partition."""
+
+    def __call__(self, key: bytes) -> bytes:
+        return key
+
+
+class _Batches:
+    """Batches that are decompressed within a budget."""
+
+    def __init__(self, batches: Any, budget: Budget) -> None:
+        self.budget = budget
+        self.has_next = batches.has_next
+        self._next_batch = batches.next_batch
+
+    def next_batch(self) -> Any:
+        spend(self.budget)
+        return self._next_batch()
 
 
 class _PartitionRecords(fetcher.PartitionRecords):  # type: ignore[misc] # aiokafka is not typed
+    _records: Any
+    _records_iterator: Any
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        if self._key_deserializer is as_decoded:
+        mark = self._key_deserializer
+        if isinstance(mark, AsDecoded):
             self._consumer_record = lambda _, record: record
+            self._records = _Batches(self._records, Budget(mark.max_batch_bytes))
+            self._records_iterator = self._within_budget(self._records_iterator)
+
+    def _within_budget(self, unpacked: Iterator[Any]) -> Iterator[Any]:
+        """End before the batch that would spend more: it is fetched again, as the first of its fetch."""
+        try:
+            yield from unpacked
+        except BatchTooLargeError:
+            if not self._records.budget.spent:
+                raise
 
     def __iter__(self) -> Iterator[Any]:
         return self._records_iterator or iter(())
 
 
 fetcher.PartitionRecords = _PartitionRecords
+
+_UNBOUNDED = Budget(1 << 30)
+_budget = _UNBOUNDED
+
+
+def spend(budget: Budget) -> None:
+    """Let the batch that is decoded next be decompressed within a budget."""
+    global _budget  # noqa: PLW0603 - aiokafka's decoders take no arguments
+    _budget = budget
+
+
+def _bounded(decompress: Decompress, check: Callable[[bytes], None]) -> Callable[[Payload], bytes]:
+    def checked(payload: Payload, limit: int) -> bytes:
+        data = decompress(payload, limit)
+        check(data)
+        return data
+
+    def decode(payload: Payload) -> bytes:
+        budget = _budget
+        spend(_UNBOUNDED)
+        return budget.decompress(checked, payload)
+
+    return decode
+
+
+for batches, check in ((DefaultRecordBatch, check_headers), (LegacyRecordBatch, lambda _: None)):
+    decoders = sys.modules[batches.__module__]
+    for codec, decompress in (("gzip", gunzip), ("snappy", unsnappy), ("lz4", unlz4), ("zstd", unzstd)):
+        setattr(decoders, f"{codec}_decode", _bounded(decompress, check))
 
 
 def generation(consumer: AIOKafkaConsumer) -> int:

@@ -50,7 +50,7 @@ def consuming(config: KafkaConfig) -> dict[str, Any]:
         "enable_auto_commit": False,
         "auto_offset_reset": "none",
         "check_crcs": True,
-        "key_deserializer": internals.as_decoded,
+        "key_deserializer": internals.AsDecoded(config.max_batch_bytes),
         "fetch_max_wait_ms": FETCH_WAIT_MS,
         "isolation_level": config.isolation_level,
     }
@@ -83,6 +83,7 @@ class Reader:
         self.heard_at = time.monotonic()
         """When there was last a sign that the broker answers this consumer."""
         self._notices = notices
+        self._max_batch_bytes = config.max_batch_bytes
         self._committed_only = config.isolation_level == "read_committed"
         self._epoch = 0
         self._work: asyncio.Task[Fetched | None] | None = None
@@ -229,7 +230,14 @@ class Reader:
             return None
         now = self.heard_at = time.monotonic()
         patient = hurdle.tries < TRIES and (place, position) not in self._left_out
-        found = salvage(stored.data, position, stored.high_watermark, stored.aborted, patient=patient)
+        found = salvage(
+            stored.data,
+            position,
+            stored.high_watermark,
+            stored.aborted,
+            patient=patient,
+            max_batch_bytes=self._max_batch_bytes,
+        )
         for gap in found.gaps:
             self._leave_out(place, gap)
         # Not at once, or the other partitions would not have their turn.

@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 from aiokafka.record.control_record import ABORT_MARKER, ControlRecord
 from aiokafka.record.memory_records import MemoryRecords
 
+from monitor.sources.kafka import internals
+from monitor.sources.kafka.decompression import BatchTooLargeError, Budget
 from monitor.stream.records import Record
 
 TRIES = 5
 TRY_SECONDS = 2.0
 """A checksum can be wrong because of how a batch came here; so it is asked for again this often."""
 
+MAX_RECORDS = 10_000
+"""Records after which it stops for this time: as objects, small ones take many times their bytes."""
 HEAD = struct.Struct(">qi")
 """Offset of the first record, and how many bytes follow; the same in every format."""
 LAST_OFFSET = struct.Struct(">23xi")
@@ -56,37 +60,50 @@ class Salvaged:
 
 
 def salvage(
-    data: bytes, position: int, end: int, aborted: Collection[tuple[int, int]] = (), *, patient: bool
+    data: bytes,
+    position: int,
+    end: int,
+    aborted: Collection[tuple[int, int]] = (),
+    *,
+    patient: bool,
+    max_batch_bytes: int = 1 << 24,
 ) -> Salvaged:
     """Decode the batches of a fetch, one by one, from a position on; `end` is the end of the log.
 
     A batch whose checksum is right was written as it is: it is left out at once. One whose checksum is wrong
     may come better the next time: with `patient` it stops there. `aborted` names aborted transactions, by
-    producer id and first offset; their records are not read.
+    producer id and first offset; their records are not read. Of what takes much memory only a part is read:
+    the next fetch goes on from there.
     """
     found = Salvaged(position)
     transactions = _Aborted(aborted)
+    budget = Budget(max_batch_bytes)
     batches = [*_split(data)]
     for batch, following in pairwise([*batches, b""]):
         limit = min(end, HEAD.unpack_from(following)[0]) if following else end
         try:
-            records, after = _decode(batch, transactions)
+            internals.spend(budget)
+            records, after = _decode(batch, transactions, found.position)
         except Exception as error:  # noqa: BLE001 - decoding can raise anything
+            if isinstance(error, BatchTooLargeError) and budget.spent:
+                return found
             damaged = isinstance(error, _DamagedError)
             if damaged and patient:
                 found.stopped = str(error)
                 return found
             after = _end_of(batch, found.position, limit, trusted_limit=bool(following))
-            found.gaps.append(Gap(found.position, after, str(error) if damaged else repr(error)))
+            found.gaps.append(Gap(found.position, after, _in_words(error)))
             found.clean = False
             if transactions:
                 # It may have been the marker that ends one: the next fetch tells which are left.
                 found.position = max(found.position, after)
                 return found
         else:
-            found.records += [record for record in records if record.offset >= found.position]
+            found.records += records
             found.clean = True
         found.position = max(found.position, after)
+        if len(found.records) >= MAX_RECORDS:
+            return found
     return found
 
 
@@ -129,7 +146,12 @@ class _Aborted:
         return bool(batch.is_transactional and batch.producer_id in self._producers)
 
 
-def _decode(data: bytes, aborted: _Aborted) -> tuple[Sequence[Record], int]:
+def _in_words(error: Exception) -> str:
+    return str(error) if isinstance(error, _DamagedError | BatchTooLargeError) else repr(error)
+
+
+def _decode(data: bytes, aborted: _Aborted, position: int) -> tuple[Sequence[Record], int]:
+    """The records of a batch from a position on, not all of them if they are many; and the next offset."""
     try:
         batch = MemoryRecords(data).next_batch()
     except Exception:  # noqa: BLE001 - what stands before the checksum can be anything
@@ -138,9 +160,15 @@ def _decode(data: bytes, aborted: _Aborted) -> tuple[Sequence[Record], int]:
         raise _DamagedError("its header is wrong")
     if not batch.validate_crc():
         raise _DamagedError("its checksum is wrong")
-    if aborted and aborted.has(batch):
+    if (aborted and aborted.has(batch)) or batch.is_control_batch:
         return [], batch.next_offset
-    return [] if batch.is_control_batch else list(batch), batch.next_offset
+    records: list[Record] = []
+    for record in batch:
+        if record.offset >= position:
+            records.append(record)
+            if len(records) >= MAX_RECORDS:
+                return records, record.offset + 1
+    return records, batch.next_offset
 
 
 def _end_of(batch: bytes, position: int, limit: int, *, trusted_limit: bool) -> int:
