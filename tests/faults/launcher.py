@@ -3,13 +3,14 @@
 `moment`: a file whose first byte tells whether this process is between the first byte of a response that
 shows something new and the confirmed commit of it. `dawdle_seconds`: how much longer that takes, to be hit
 in it. `session_seconds`: how soon the group gives up a silent member. `proxy`: the port through which every
-connection to the broker goes, whatever port its metadata names.
+connection to the broker goes, whatever port its metadata names. `memory_bytes`: how much memory it may have.
 """
 
 import asyncio
 import json
 import mmap
 import os
+import resource
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -83,4 +84,6 @@ if __name__ == "__main__":
         shorten_sessions(wanted["session_seconds"])
     if "proxy" in wanted:
         connect_through(wanted["proxy"])
+    if "memory_bytes" in wanted:
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted["memory_bytes"],) * 2)
     main()

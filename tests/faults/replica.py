@@ -33,6 +33,7 @@ class Replica:
         session_seconds: float = 3.0,
         proxy: int = 0,
         dawdle_seconds: float = 0.0,
+        memory_bytes: int | None = None,
     ) -> None:
         port = free_port()
         self.address = f"127.0.0.1:{port}"
@@ -47,6 +48,8 @@ class Replica:
             faults["moment"] = str(self._moment)
         if proxy:
             faults["proxy"] = proxy
+        if memory_bytes:
+            faults["memory_bytes"] = memory_bytes
         self._environment = {**os.environ, "LAUNCHER": json.dumps(faults)}
         self._running: Daemon | None = None
 
@@ -149,6 +152,12 @@ class Replica:
     def resident_bytes(self) -> int:
         pages = int(Path(f"/proc/{self.running.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def peak_bytes(self) -> int:
+        """The most memory that it had since it was started."""
+        status = Path(f"/proc/{self.running.process.pid}/status").read_text()
+        (line,) = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+        return int(line.split()[1]) * 1024
 
     async def state(self) -> str:
         """What it is up to, in its own words."""

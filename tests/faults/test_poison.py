@@ -1,6 +1,7 @@
 """Records and batches that cannot be read: only they are left out, their neighbours are counted exactly."""
 
 import asyncio
+import itertools
 import json
 from pathlib import Path
 
@@ -8,9 +9,12 @@ import pytest
 
 from tests.faults.stage import Scene, scenario, stopping_the_broker
 from tests.support.kafka import Produced
+from tests.support.kafka.bombs import SIZES, produce_bomb
 from tests.support.kafka.damage import damage, flip_a_byte, name_an_unknown_codec
 from tests.support.kafka.process import Process
+from tests.support.waiting import wait_until
 
+MEMORY_BYTES = 512 << 20
 POISON: dict[str, list[bytes | None]] = {
     "not_json": [None, b"", b"\xff\xfe\x00", b"\x00" * 1000, b'{"type": "impression"'],
     "not_object": [b"null", b"17", b'"text"', b"[[]]", b"[" * 100_000],
@@ -42,6 +46,43 @@ async def test_poison_in_one_partition_is_counted_and_its_neighbours_stay_exact(
             await replica.kill_outside()
             await replica.start()
     await scene.settle(traffic, server)
+
+
+@scenario
+async def test_batches_that_expand_to_a_gigabyte_are_left_out_under_a_limit_of_512_mib(scene: Scene) -> None:
+    traffic = await scene.traffic()
+    replica = await scene.replica(traffic.config(), session_seconds=1.5, memory_bytes=MEMORY_BYTES)
+    server = await scene.prometheus([replica])
+    await scene.warm(traffic, replica)
+    for number, (role, codec) in enumerate(itertools.product(("impressions", "interactions"), SIZES)):
+        partition = number % traffic.partitions
+        await asyncio.to_thread(produce_bomb, scene.broker, traffic.topics[role], partition, codec)
+        traffic.left_out[role] += 1
+    skipped = sum(traffic.left_out.values())
+
+    async def all_are_left_out() -> bool:
+        return await replica.running.total("ranking_monitor_skipped_records_total") == skipped
+
+    await wait_until(all_are_left_out, 60)
+    lines = [line for line in replica.log.read_text().splitlines() if "are left out" in line]
+    assert len(lines) == skipped, "each is logged once"
+    peaks = [replica.peak_bytes()]
+    await replica.kill_outside()
+    # As large as may be, and in all partitions at once: they are read, and each record is rejected.
+    for role, partition in itertools.product(("impressions", "interactions"), range(traffic.partitions)):
+        topic = traffic.topics[role]
+        await asyncio.to_thread(produce_bomb, scene.broker, topic, partition, "zstd", 16_000_000)
+        traffic.poisoned[role, "too_large"] += 1
+    await replica.start()
+    await scene.settle(traffic, server)
+    peaks.append(replica.peak_bytes())
+    assert replica.starts == 2
+    assert replica.alive
+    large = f"with {sum(traffic.poisoned.values())} batches of 16 MB {peaks[1] >> 20} MiB"
+    scene.say(
+        f"{skipped} batches of up to 1 GiB left out with at most {peaks[0] >> 20} MiB of memory, {large}"
+    )
+    assert max(peaks) < MEMORY_BYTES
 
 
 @scenario

@@ -5,7 +5,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +43,12 @@ class Traffic:
         partitions: int,
         generator: Generator,
         settings: Mapping[str, Any],
+        *,
+        transactions: bool,
     ) -> None:
         self.broker = broker
+        self.transactions = transactions
+        """Whether every event is sent in two transactions: the first is aborted, the second is committed."""
         self.topics = topics
         self.group = f"faults-{topics['impressions']}"
         self.partitions = partitions
@@ -53,6 +57,8 @@ class Traffic:
         self.sent: list[Event] = []
         self.poisoned: Counter[tuple[str, str]] = Counter()
         """Records that others have sent beside these, by role and the reason to reject them."""
+        self.left_out: Counter[str] = Counter()
+        """Records that others have sent and that cannot be read, by role."""
         self.closers = 0
         self._lost = 0
         self._closed = asyncio.Event()
@@ -74,6 +80,7 @@ class Traffic:
             bootstrap_servers=self.broker.bootstrap_servers,
             # Once each, in order, whatever happens to the broker; patient enough for the longest outage.
             enable_idempotence=True,
+            transactional_id=self.group if self.transactions else None,
             acks="all",
             request_timeout_ms=240_000,
             retry_backoff_ms=100,
@@ -90,8 +97,13 @@ class Traffic:
         self._closed.set()
         assert self._producing is not None
         await self._producing
+        if self.transactions:
+            return  # What was aborted, and the markers, have offsets too.
         records = await self._ends()
-        expected = {role: self.records()[self.topics[role]] for role in ("impressions", "interactions")}
+        expected = {
+            role: self.records()[self.topics[role]] + self.left_out[role]
+            for role in ("impressions", "interactions")
+        }
         assert records == expected, f"the log has {records}, {expected} were sent"
 
     async def stop(self) -> None:
@@ -162,6 +174,9 @@ class Traffic:
         acknowledged: set[asyncio.Future[Any]] = set()
 
         async def send(events: list[Event]) -> None:
+            if self.transactions:
+                await self._send_twice(producer, events)
+                return
             for event in events:
                 future = await producer.send(self.topics[event.role], event.value, event.key)
                 acknowledged.add(future)
@@ -174,22 +189,33 @@ class Traffic:
             await send(self.generator.judgments_first())
             while not self._closed.is_set():
                 await send(self.generator.until(time.time() - self.generator.began))
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.3 if self.transactions else 0.02)
             rest = self.generator.rest()
             # Other topics are read apart from these: they have to be there before time passes at once.
             if judgments := [event for event in rest if event.role == "judgments"]:
                 await send(judgments)
-                await producer.flush()
+                if not self.transactions:
+                    await producer.flush()
                 await asyncio.sleep(LATENESS)
             await send([event for event in rest if event.role != "judgments"])
-            acknowledged |= set(await self._close(producer))
-            await asyncio.gather(*acknowledged)
+            async with producer.transaction() if self.transactions else nullcontext():
+                acknowledged |= set(await self._close(producer))
+                await asyncio.gather(*acknowledged)
         finally:
             for future in acknowledged:
                 future.cancel()
             # With no broker it would wait for one.
             with suppress(TimeoutError):
                 await asyncio.wait_for(producer.stop(), 5)
+
+    async def _send_twice(self, producer: AIOKafkaProducer, events: list[Event]) -> None:
+        """Abort the first attempt when it is in the log, and commit the retry."""
+        for commit in (False, True) if events else ():
+            await producer.begin_transaction()
+            sent = [await producer.send(self.topics[e.role], e.value, e.key) for e in events]
+            await asyncio.gather(*sent)
+            await (producer.commit_transaction() if commit else producer.abort_transaction())
+        self.sent += events
 
     async def _close(self, producer: AIOKafkaProducer) -> list[asyncio.Future[Any]]:
         """An event far ahead in every partition; it stays open itself, and is counted as a record only."""
@@ -228,7 +254,13 @@ class Traffic:
 
 
 async def traffic(
-    broker: Broker, seed: int, partitions: int = 3, settings: Mapping[str, Any] = {}, **options: Any
+    broker: Broker,
+    seed: int,
+    partitions: int = 3,
+    settings: Mapping[str, Any] = {},
+    *,
+    transactions: bool = False,
+    **options: Any,
 ) -> Traffic:
     """Make topics, and a stream of events to them that begins now; `settings` differ from those above."""
     topics = {
@@ -236,6 +268,7 @@ async def traffic(
         "interactions": await broker.topic(partitions),
         "judgments": await broker.topic(2, cleanup_policy="compact"),
     }
-    made = Traffic(broker, topics, partitions, Generator(seed, time.time(), **options), settings)
+    generator = Generator(seed, time.time(), **options)
+    made = Traffic(broker, topics, partitions, generator, settings, transactions=transactions)
     await made.start()
     return made
