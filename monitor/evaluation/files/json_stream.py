@@ -14,6 +14,7 @@ Member: TypeAlias = tuple[str | int, Any]
 """Name and value; in a list the number, from 1, is the name."""
 
 CLOSING = {"{": "}", "[": "]"}
+"""What an object or a list ends with, by what it begins with."""
 LONGEST_WORD = len("-Infinity")
 MOST_FIELDS = 50
 _blanks = re.compile(r"[ \t\n\r]*").match
@@ -61,11 +62,14 @@ class _Text:
 
     def open(self) -> str:
         """Go into the object or list; what it will end with."""
-        while not self._held.strip() and self._read_on():
+        while not self._held[_after_blanks(self._held, 0) :] and self._read_on():
             pass
         start = _after_blanks(self._held, 0)
         self._used = start + 1
-        return CLOSING[self._held[start]]
+        opening = self._held[start : self._used]
+        if opening not in CLOSING:
+            raise self._error('it must begin with "{" or "["', start)
+        return CLOSING[opening]
 
     def take(self, closing: str, number: int) -> Member | None:
         """Return the next member; None at the end of the object or list."""

@@ -42,10 +42,12 @@ class Lines:
     def __init__(self, path: Path, first: int, text: str, layout: Layout) -> None:
         self._path, self._first, self._text, self._layout = path, first, text, layout
         self._stride = layout.fields + 1
-        # One split for all lines. Where every line has its number of fields, every mark has its place.
+        # One split for all lines. Where every line has its number of fields, every mark has its place,
+        # and there is no other: an empty line brings a mark that could be taken for a missing field.
         tokens = [] if MARK in text else _split(text.replace("\n", f" {MARK} "))
         marks = tokens[layout.fields :: self._stride]
-        if len(marks) * self._stride != len(tokens) or marks.count(MARK) != len(marks) or not tokens:
+        in_place = len(marks) * self._stride == len(tokens) and marks.count(MARK) == len(marks)
+        if not in_place or text.count("\n") != len(marks) or not tokens:
             tokens = list(self._one_by_one())
         self._tokens = tokens
 
