@@ -29,6 +29,7 @@ from monitor.fields import start as one_start
 from monitor.metrics import ALIASES, METRICS, Measure, parse
 from monitor.mistakes import Mistake
 from monitor.stream.records import Role
+from monitor.visible import one_line, short, visible
 
 RESERVED_LABELS = frozenset(
     (
@@ -319,11 +320,11 @@ def load(path: Path | None) -> Config:
 def build(values: Mapping[str, Any], where: str = "") -> Config:
     """The configuration from values (and the environment); `where` they stand begins every message."""
     if wrong := list(environment.mistakes(Config)):
-        raise ConfigError("\n".join(wrong))
+        raise ConfigError("\n".join(map(one_line, wrong)))
     try:
         return Config(**values)
     except ValidationError as error:
-        raise ConfigError("\n".join(_blamed(error, where))) from None
+        raise ConfigError("\n".join(map(one_line, _blamed(error, where)))) from None
 
 
 def _blamed(error: ValidationError, where: str) -> Iterable[str]:
@@ -343,13 +344,14 @@ def read_yaml(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        values = strict_yaml.parse(path.read_bytes())
+        with path.open("rb") as file:
+            values = strict_yaml.parse(file.read(strict_yaml.MAX_BYTES + 1))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except strict_yaml.RepeatedKey as error:
-        raise ConfigError(f"{path}: {error}; take one out") from None
+    except strict_yaml.Refused as error:
+        raise ConfigError(visible(f"{path}: {error}")) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+        raise ConfigError(visible(f"{path}: not valid YAML: {' '.join(str(error).split())}")) from None
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -365,9 +367,9 @@ def problems(error: ValidationError, see: str = "docs/configuration.md") -> Iter
         if problem["type"] == "extra_forbidden":
             message = f"unknown key; see {see}"
         elif problem["type"] in SHAPES:
-            message = f'must be {SHAPES[problem["type"]]}, not "{problem["input"]}"'
+            message = f'must be {SHAPES[problem["type"]]}, not "{short(str(problem["input"]))}"'
         elif not isinstance(problem["input"], dict | BaseModel) and problem["type"] != "value_error":
-            message += f', not "{problem["input"]}"'
+            message += f', not "{short(str(problem["input"]))}"'
         yield f"{where}: {message}" if where else message
 
 

@@ -8,6 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic_settings import EnvSettingsSource
 
+from monitor.strict_yaml import MAX_DEPTH
+from monitor.visible import short
+
 PREFIX = "RANKING_MONITOR__"
 JSON_FORMS: dict[type, str] = {
     dict: 'a mapping of keys, written as JSON: {"key": "value"}',
@@ -44,7 +47,7 @@ def mistakes(model: type[BaseModel]) -> Iterator[str]:
         if form is None:
             yield f"{name}: unknown variable; known are {PREFIX}<KEY> as in the config file"
         elif form in JSON_FORMS and not _is_json(os.environ[name], form):
-            yield f'{name}: must be {JSON_FORMS[form]}, not "{os.environ[name]}"'
+            yield f'{name}: must be {JSON_FORMS[form]}, not "{short(os.environ[name])}"'
 
 
 def named(location: Location, sent: Mapping[str, Any]) -> str | None:
@@ -102,6 +105,15 @@ def _form(model: type[BaseModel], path: Location) -> type | None:
 
 def _is_json(text: str, form: type) -> bool:
     try:
-        return isinstance(json.loads(text), dict if form is dict else list)
-    except ValueError:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         return False
+    return isinstance(value, dict if form is dict else list) and not _is_deeper(value, MAX_DEPTH)
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether lists and mappings are nested deeper: pydantic reads the variable again, with less room."""
+    if not isinstance(value, dict | list):
+        return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(part, levels - 1) for part in parts)

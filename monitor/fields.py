@@ -7,8 +7,13 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidatorFunctionWrapHandler
 
 from monitor.environment import Variable
+from monitor.strict_yaml import MAX_INTEGER
+from monitor.visible import short
 
 T = TypeVar("T")
+MIN_SECONDS = 0.001
+MAX_SECONDS = 1e9
+"""A window or a delay of 30 years; beyond, calendars end."""
 
 
 def unique(values: tuple[T, ...]) -> tuple[T, ...]:
@@ -22,7 +27,7 @@ def address(value: str) -> str:
     """Refuse what is not host:port."""
     found = re.fullmatch(r"(?:\[[0-9a-fA-F:]+\]|[^:\s,]+):([0-9]{1,5})", value)
     if not found or int(found[1]) > 65535:
-        raise ValueError(f'must be host:port with a port up to 65535, not "{value}"')
+        raise ValueError(f'must be host:port with a port up to 65535, not "{short(value)}"')
     return value
 
 
@@ -32,14 +37,14 @@ def servers(value: str) -> str:
         try:
             address(server.strip())
         except ValueError:
-            raise ValueError(f'must be host:port, several with commas, not "{value}"') from None
+            raise ValueError(f'must be host:port, several with commas, not "{short(value)}"') from None
     return value
 
 
 def topic(name: str) -> str:
     """Refuse a name that Kafka gives to no topic."""
     if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", name) or name in {".", ".."}:
-        raise ValueError(f'topic "{name}" must be 1 to 249 of a-z, A-Z, 0-9, ".", "_" and "-"')
+        raise ValueError(f'topic "{short(name)}" must be 1 to 249 of a-z, A-Z, 0-9, ".", "_" and "-"')
     return name
 
 
@@ -49,12 +54,16 @@ def start(value: Any, parsed: ValidatorFunctionWrapHandler) -> Any:
         return parsed(value)
     except ValidationError:
         allowed = "latest, earliest or an RFC 3339 time with an offset"
-        raise ValueError(f'must be {allowed}, not "{value}"') from None
+        raise ValueError(f'must be {allowed}, not "{short(str(value))}"') from None
 
 
 def _file(path: Path) -> Path:
-    if not path.is_file():
-        raise ValueError(f'no such file: "{path}"')
+    try:
+        found = path.is_file()
+    except OSError:  # a name that is too long, or a folder that may not be entered
+        found = False
+    if not found:
+        raise ValueError(f'no such file: "{short(str(path))}"')
     return path
 
 
@@ -64,20 +73,28 @@ def number(value: Any) -> Any:
     if isinstance(value, bool):
         raise ValueError(f"must be a number, not {str(value).lower()}")  # noqa: TRY004
     if isinstance(value, str) and not isinstance(value, Variable):
-        raise ValueError(f'must be a number, not the text "{value}"')  # noqa: TRY004
+        raise ValueError(f'must be a number, not the text "{short(value)}"')  # noqa: TRY004
     return value
 
 
 def _truth(value: Any) -> Any:
     if not isinstance(value, bool | Variable):
-        raise ValueError(f'must be true or false, not "{value}"')  # noqa: TRY004
+        raise ValueError(f'must be true or false, not "{short(str(value))}"')  # noqa: TRY004
     return value
 
 
+def _measurable(seconds: float) -> float:
+    if seconds < MIN_SECONDS:
+        raise ValueError(f"must be at least {MIN_SECONDS} seconds, not {seconds:g}")
+    return seconds
+
+
 _Number = BeforeValidator(number)
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), _Number]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False), _Number]
-Count = Annotated[int, Field(ge=1), _Number]
+NotNegative = Annotated[float, Field(ge=0, le=MAX_SECONDS, allow_inf_nan=False), _Number]
+Positive = Annotated[
+    float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False), AfterValidator(_measurable), _Number
+]
+Count = Annotated[int, Field(ge=1, le=MAX_INTEGER), _Number]
 Truth = Annotated[bool, BeforeValidator(_truth)]
 File = Annotated[Path, AfterValidator(_file)]
 Address = Annotated[str, AfterValidator(address)]

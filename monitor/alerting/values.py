@@ -9,6 +9,7 @@ from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, ValidationEr
 from monitor.alerting.fields import Address, Block, Bound, Compared, Count, Delay, Name, Number, Share, Span
 from monitor.config import ConfigError, problems, read_yaml
 from monitor.durations import in_words
+from monitor.visible import one_line
 
 REFERENCE = "deploy/prometheus/values.yaml"
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -279,4 +280,6 @@ def load_values(path: Path | None) -> Values:
         return Values.model_validate(read_yaml(path))
     except ValidationError as error:
         where = f"{path}: " if path else ""
-        raise ConfigError("\n".join(where + line for line in problems(error, see=REFERENCE))) from None
+        raise ConfigError(
+            "\n".join(one_line(where + line) for line in problems(error, see=REFERENCE))
+        ) from None

@@ -12,10 +12,10 @@ INVALID = {
     "lable: variant": "lable: unknown key; see deploy/prometheus/values.yaml",
     "VectorNDCGRegression: {drop: 0.1}": "VectorNDCGRegression.drop: unknown key; "
     "see deploy/prometheus/values.yaml",
-    "comparison: {range: soon}": "comparison.range: must be a duration in whole seconds such as 30s, 5m, "
-    '1h30m or 7d, not "soon"',
-    "comparison: {range: 0.5}": "comparison.range: must be a duration in whole seconds such as 30s, 5m, "
-    '1h30m or 7d, not "0.5"',
+    "comparison: {range: soon}": "comparison.range: must be a duration in whole seconds, "
+    'up to 100 years, such as 30s, 5m, 1h30m or 7d, not "soon"',
+    "comparison: {range: 0.5}": "comparison.range: must be a duration in whole seconds, "
+    'up to 100 years, such as 30s, 5m, 1h30m or 7d, not "0.5"',
     "comparison: {range: 0s}": "comparison.range: must be at least 1s",
     "comparison: {yesterday: 7d}": "comparison: last_week must be further back than yesterday",
     "comparison: hourly": 'comparison: must be a mapping of keys, not "hourly"',
