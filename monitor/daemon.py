@@ -14,7 +14,7 @@ from types import FrameType
 
 import uvicorn
 
-from monitor import __version__
+from monitor import __version__, log_queue
 from monitor.config import Config, ConfigError
 from monitor.export.collector import ProcessStatus
 from monitor.publish import Publisher, Scrape
@@ -142,6 +142,7 @@ class Daemon:
             skipped=status.skipped,
             stalls=self._watch.stalls,
             stall_seconds=self._watch.stalled_seconds,
+            log_dropped=log_queue.dropped(),
             committed_at=self._publisher.committed_at,
         )
 

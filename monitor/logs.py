@@ -6,6 +6,7 @@ import sys
 from datetime import UTC, datetime
 
 from monitor.config import LogConfig
+from monitor.log_queue import LogQueue
 
 
 class JsonFormatter(logging.Formatter):
@@ -23,12 +24,16 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(fields)
 
 
-def set_up(config: LogConfig) -> None:
-    """Log as configured; libraries speak up only when something is wrong."""
-    handler = logging.StreamHandler(sys.stderr)
+def set_up(config: LogConfig) -> LogQueue:
+    """Log as configured, through a queue; libraries speak up only when something is wrong.
+
+    Python flushes the queue at the end of the process; flush it before writing to standard error otherwise.
+    """
+    handler = LogQueue(sys.stderr)
     if config.format == "json":
         handler.setFormatter(JsonFormatter())
     else:
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("monitor").setLevel(config.level.upper())
+    return handler

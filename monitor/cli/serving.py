@@ -16,8 +16,11 @@ log = logging.getLogger(__name__)
 def serve(path: Path | None) -> None:
     """Run the daemon that a YAML file describes, until it is stopped."""
     config = load(path)
-    set_up(config.log)
-    asyncio.run(_serve(config))
+    log_queue = set_up(config.log)
+    try:
+        asyncio.run(_serve(config))
+    finally:
+        log_queue.flush()
 
 
 async def _serve(config: Config) -> None:

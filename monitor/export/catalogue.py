@@ -178,6 +178,9 @@ COMMITTED = _own(
 )
 STALLS = _own("loop_stalls_total", Kind.COUNTER, "Times that the event loop did not get on.")
 STALL_SECONDS = _own("loop_stall_seconds_total", Kind.COUNTER, "How long the event loop did not get on.")
+LOG_DROPPED = _own(
+    "log_dropped_total", Kind.COUNTER, "Log lines that were not written, because nobody read the log."
+)
 READY = _own("ready", Kind.GAUGE, "1 if ready, as /-/ready says.")
 BUILD_INFO = _own("build_info", Kind.GAUGE, "Always 1; the versions are labels.", "version", "python")
 CONFIG_INFO = _own("config_info", Kind.GAUGE, "Always 1; the hash changes with the configuration.", "hash")
@@ -188,7 +191,7 @@ BOOKS = (
 )
 OWN_FAMILIES = (
     *(OPEN, PENDING, JUDGMENTS, REPLAY, LAG, SKIPPED, WATERMARK, NEWEST, LEAD, CLOCK_SKEW),
-    *(COMMITTED, STALLS, STALL_SECONDS, READY, BUILD_INFO, CONFIG_INFO),
+    *(COMMITTED, STALLS, STALL_SECONDS, LOG_DROPPED, READY, BUILD_INFO, CONFIG_INFO),
 )
 
 

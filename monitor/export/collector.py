@@ -33,6 +33,7 @@ class ProcessStatus:
     """Records that the source could not hand out."""
     stalls: int = 0
     stall_seconds: float = 0.0
+    log_dropped: int = 0
     committed_at: float = -math.inf
     """When counts were last committed; when the process began, before it has."""
 
@@ -133,6 +134,7 @@ class SnapshotCollector:
         yield filled(catalogue.COMMITTED, {(): status.committed_at})
         yield filled(catalogue.STALLS, {(): status.stalls})
         yield filled(catalogue.STALL_SECONDS, {(): status.stall_seconds})
+        yield filled(catalogue.LOG_DROPPED, {(): status.log_dropped})
         yield filled(catalogue.READY, {(): int(status.ready)})
         yield filled(catalogue.BUILD_INFO, {(status.version, platform.python_version()): 1})
         yield filled(catalogue.CONFIG_INFO, {(status.config_hash,): 1})

@@ -21,6 +21,7 @@ STATUS = ProcessStatus(
     skipped={("search-events", 0): 3},
     stalls=2,
     stall_seconds=0.75,
+    log_dropped=5,
 )
 
 

@@ -17,7 +17,15 @@ def stderr(capsys):
     root, ours = logging.getLogger(), logging.getLogger("monitor")
     before = root.handlers[:], root.level, ours.level
     root.handlers[:] = []
-    yield lambda: capsys.readouterr().err
+
+    def written():
+        for handler in root.handlers:
+            handler.flush()
+        return capsys.readouterr().err
+
+    yield written
+    for handler in root.handlers:
+        handler.close()
     root.handlers[:], level, ours_level = before
     root.setLevel(level)
     ours.setLevel(ours_level)
