@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test faults bench bench-short lint format lock kafka clean python docs dashboards
+.PHONY: help demo test faults fuzz bench bench-short lint format lock kafka clean python docs dashboards
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -30,6 +30,9 @@ test: lint ## Lint, then every test, two files at a time (PYTEST_ARGS="-k window
 
 faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour (`make test` has the short one)
 	FAULTS=full $(BIN)/pytest tests/faults $(PYTEST_ARGS)
+
+fuzz: $(VENV)/.dev ## Mutate valid input for a minute a target, from a new seed (FUZZ_SECONDS=600; `make test` has a short run)
+	$(BIN)/python -m tests.fuzz
 
 bench: $(VENV)/.dev ## Measure everything beside what others build, and write benchmarks/RESULTS.md: half an hour or more
 	$(BIN)/python -m benchmarks

@@ -9,8 +9,10 @@ import msgspec
 VERSION = 2
 MAX_CHARACTERS = 3000
 """Brokers take 4096 bytes, unless they are told otherwise."""
-Offset = Annotated[int, msgspec.Meta(ge=0)]
-Delay = Annotated[float, msgspec.Meta(ge=0)]
+MAX_DELAY_SECONDS = 1e9
+"""As long as any delay that can be configured."""
+Offset = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Delay = Annotated[float, msgspec.Meta(ge=0, le=MAX_DELAY_SECONDS)]
 
 
 class Unreadable(ValueError):  # noqa: N818 - reads as what happened
@@ -151,7 +153,10 @@ def not_after(checkpoint: Checkpoint, until: float) -> Checkpoint:
     return msgspec.structs.replace(
         checkpoint,
         watermark=min(checkpoint.watermark, until),
-        apart={kind: None if at is None else min(at, until) for kind, at in checkpoint.apart.items()},
+        apart={
+            kind: None if at is None else min(at, until + _longest(checkpoint))
+            for kind, at in checkpoint.apart.items()
+        },
     )
 
 
@@ -167,6 +172,16 @@ def of_task(metadata: Mapping[str, str]) -> Checkpoint | None:
     lowest = lower(found)
     counted = {topic: offset for topic, offset in lowest.positions.items() if metadata.get(topic)}
     return msgspec.structs.replace(lowest, positions=counted)
+
+
+def latest(checkpoint: Checkpoint) -> float:
+    """The latest time that it names; a longer delay moves deadlines on, by no more than itself."""
+    apart = max((until for until in checkpoint.apart.values() if until is not None), default=-math.inf)
+    return max(checkpoint.watermark, apart - _longest(checkpoint))
+
+
+def _longest(checkpoint: Checkpoint) -> float:
+    return checkpoint.delays.last if checkpoint.delays else 0.0
 
 
 def _union(found: Iterable[Mapping[str, list[int]]]) -> dict[str, list[int]]:

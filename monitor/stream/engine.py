@@ -260,12 +260,12 @@ class Engine:
             )
             ends = {tp[0]: start.offset if start.end is None else start.end for tp, start in parts.items()}
             stored = checkpoint.Checkpoint(positions=ends, watermark=now - self._config.lateness_seconds)
-        if stored and stored.watermark > now:
+        if stored and checkpoint.latest(stored) > now:
             log.warning(
                 "partition %d: it was counted up to %s ahead of the clock, by a version that followed the"
                 " clocks of senders; it is counted from now on, and impressions of the last %s may count"
                 " twice in metrics that are decided later",
-                *(number, in_words(stored.watermark - now), in_words(self.plan.last_delay)),
+                *(number, in_words(round(checkpoint.latest(stored) - now)), in_words(self.plan.last_delay)),
             )
             stored = checkpoint.not_after(stored, now - self._config.lateness_seconds)
         counted = checkpoint.higher(stored, self.cuts.shown_of.get(number))

@@ -15,14 +15,16 @@ from monitor.stream.checkpoint import (
     decode,
     encode,
     higher,
+    latest,
     lower,
     not_after,
     of_task,
 )
 
+NOW = 1_767_225_600.0
 offsets = st.integers(0, 2**63 - 1)
 topics = st.text(st.characters(codec="utf-8"), max_size=20)
-delays = st.floats(0, allow_nan=False, allow_infinity=False)
+delays = st.floats(0, 1e9)
 checkpoints = st.builds(
     Checkpoint,
     positions=st.dictionaries(topics, offsets, max_size=4),
@@ -231,3 +233,30 @@ def test_no_maturities_are_read_without_an_error():
     found = decode(stored).delays
     assert found is not None
     assert found.last == 300
+
+
+@pytest.mark.parametrize("kind", ["clicks", "settled", "60"])
+def test_a_kind_of_deadline_that_is_counted_until_the_far_future_is_taken_back(kind):
+    """Nothing of that kind would ever be counted again, and every commit would say so once more."""
+    far = at({"a": 1}, NOW, apart={kind: NOW + 90_000}, delays=Delays(300, (60,)))
+    assert latest(far) > NOW
+    assert not_after(far, NOW).apart == {kind: NOW + 300}
+
+
+def test_deadlines_that_moved_on_with_a_longer_delay_are_not_the_future():
+    week = 7 * 86_400.0
+    moved = at({"a": 1}, NOW, apart={"clicks": NOW + week}, delays=Delays(week, (60,)))
+    assert latest(moved) == NOW
+    assert not_after(moved, NOW) == moved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"v":2,"n":1,"p":{"a":18446744073709551615},"s":1}',
+        '{"v":2,"n":1,"p":{},"s":1,"d":{"attribution":1e300,"maturities":[]}}',
+    ],
+)
+def test_what_no_broker_and_no_configuration_has_is_refused(text):
+    with pytest.raises(Unreadable, match="damaged"):
+        decode(text)
