@@ -228,3 +228,8 @@ def test_aliases_that_stand_for_little_are_read(command, file):
 def test_a_time_that_cannot_be_measured_is_refused(refuse, file, text, message):
     path = file("monitor.yaml", text)
     assert refuse("check-config", path) == f"ranking-monitor: {path}: {message}"
+
+
+def test_a_tag_that_makes_an_object_is_refused(refuse, file):
+    path = file("monitor.yaml", 'listen: !!python/object/apply:os.system ["false"]')
+    assert "not valid YAML: could not determine a constructor for the tag" in refuse("check-config", path)
