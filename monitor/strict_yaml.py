@@ -4,7 +4,7 @@ from typing import Any
 
 import yaml
 
-from monitor.visible import short
+from monitor.visible import is_text, short
 
 MAX_BYTES = 1 << 20
 MAX_NODES = 10_000
@@ -87,18 +87,10 @@ class _Loader(yaml.SafeLoader):
             ) from None
         if isinstance(value, int) and abs(value) > MAX_INTEGER:
             raise _refused(node.start_mark, f'"{short(node.value)}" is a number of more than 64 bits')
-        if isinstance(value, str) and not _is_text(value):
+        if isinstance(value, str) and not is_text(value):
             raise _refused(node.start_mark, "half of a surrogate pair, which is no character")
         return value
 
 
 def _refused(where: Any, message: str) -> Refused:
     return Refused(f"line {where.line + 1}: {message}")
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

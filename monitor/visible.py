@@ -31,3 +31,12 @@ def one_line(message: str) -> str:
     'listen: not a\ufffdb'
     """
     return visible(message if len(message) <= LONGEST_LINE else message[: LONGEST_LINE - 1] + "…")
+
+
+def is_text(words: str) -> bool:
+    """Whether it has characters only: half of a surrogate pair stands for a byte that is no UTF-8."""
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -16,6 +16,7 @@ from monitor.evaluation.files.inputs import InputError
 from monitor.evaluation.files.qrels import read_qrels
 from monitor.events import Judgment, Rejected, decode, judgment_key
 from monitor.sources.producing import producing
+from monitor.visible import is_text
 
 
 def load_judgments(
@@ -35,6 +36,8 @@ def load_judgments(
     )
     if target is None:
         raise UserError("no judgments topic is configured; give --topic")
+    if assessor is not None and not is_text(assessor):
+        raise UserError("--assessor: the name is not valid UTF-8; give it as text")
     # Everything is read and checked before the first record is sent.
     records = list(_records(qrels, assessor, time.time()))
     asyncio.run(send(settings, target, records))

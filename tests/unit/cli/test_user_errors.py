@@ -233,3 +233,8 @@ def test_a_time_that_cannot_be_measured_is_refused(refuse, file, text, message):
 def test_a_tag_that_makes_an_object_is_refused(refuse, file):
     path = file("monitor.yaml", 'listen: !!python/object/apply:os.system ["false"]')
     assert "not valid YAML: could not determine a constructor for the tag" in refuse("check-config", path)
+
+
+def test_an_assessor_whose_name_is_no_text_is_refused(refuse, file):
+    line = refuse("load-judgments", file("qrels", QRELS), "--topic", "judgments", "--assessor", "\udcff")
+    assert line == "ranking-monitor: --assessor: the name is not valid UTF-8; give it as text"
