@@ -187,6 +187,28 @@ async def test_a_task_that_is_lost_takes_along_what_no_scrape_has_shown() -> Non
     assert set(scene.group.committed) == {("events", 0)}
 
 
+async def test_a_task_that_is_lost_while_the_group_is_asked_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene = Scene(partitions=2)
+    scene.line.bring(tick(1))
+    scene.line.bring(tick(1), tick(2), partition=1)
+    await scene.scrape()  # all three are the next cut
+    asked = 0
+
+    async def confirm() -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            scene.line.engine.assign({("events", 0): Start(1, "", False, False, kept=True)}, NOW)
+        return True
+
+    monkeypatch.setattr(scene.group, "confirm", confirm)
+    assert await scene.records() == 1
+    assert asked == 2
+    assert set(scene.group.committed) == {("events", 0)}
+
+
 async def test_what_a_scrape_may_have_shown_of_a_lost_task_stays_and_is_not_counted_again() -> None:
     scene = Scene()
     scene.line.bring(impression("i", 0), click("i", 1))
