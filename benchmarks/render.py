@@ -28,7 +28,7 @@ from monitor.stream.plan import Column, Plan
 from monitor.stream.records import Role
 from monitor.stream.snapshot import Snapshot
 from monitor.stream.windows import Window
-from monitor.web.app import COMPRESSION
+from monitor.web.packing import COMPRESSION
 
 HISTOGRAMS = (50, 2500)
 IMPRESSIONS = 1000

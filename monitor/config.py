@@ -15,6 +15,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
+    SecretStr,
     ValidationError,
     WrapValidator,
     model_validator,
@@ -22,6 +24,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from monitor import environment, strict_yaml
+from monitor.commit_token import commit_token, is_loopback
 from monitor.durations import in_words
 from monitor.events import AHEAD_SECONDS, MAX_RANKED
 from monitor.fields import Address, Count, File, NotNegative, Positive, Servers, Topics, Truth, unique
@@ -259,12 +262,17 @@ class Config(BaseSettings):
     commit: Literal["scrape", "interval"] = "scrape"
     """When counts are committed: `scrape`, once a scrape by Prometheus has shown them, so that each counts
     once; or `interval`, every `commit_seconds`, where nothing scrapes (at least once)."""
-    commit_token: str = ""
-    """Only scrapes with this value as their parameter `commit_token` count; empty: all by Prometheus."""
+    commit_token: SecretStr = SecretStr("")
+    """Only scrapes with this token count, as `Authorization: Bearer` or as the parameter `commit_token`;
+    empty: all by Prometheus. Never printed."""
+    commit_token_file: File | None = None
+    """File that holds the token, instead of `commit_token`; read at the start."""
     commit_seconds: Positive = 30.0
     """Time between two commits; at least the scrape interval, so that what is committed was shown."""
     log: LogConfig = LogConfig()
     """Logging, to standard error."""
+
+    _token: SecretStr = PrivateAttr(SecretStr(""))
 
     @classmethod
     def settings_customise_sources(
@@ -281,6 +289,7 @@ class Config(BaseSettings):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         self._refuse_shared_families()
+        self._token = commit_token(self.commit_token, self.commit_token_file)
         for label, values in (("window", self.windows), ("maturity", self.judgments.maturities)):
             if len({in_words(value) for value in values}) != len(values):
                 raise ValueError(f"two values would share one {label} label: {', '.join(map(str, values))}")
@@ -307,8 +316,25 @@ class Config(BaseSettings):
         return host.strip("[]"), int(port)
 
     @property
+    def token(self) -> str:
+        """What a scrape has to carry to acknowledge; empty where every scrape by Prometheus does."""
+        return self._token.get_secret_value()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is valid and may cost something all the same, one line each."""
+        if self.commit != "scrape" or self.token or is_loopback(self.address[0]):
+            return []
+        exposed = (
+            f"listen: other machines can reach {self.listen}, and without a token anybody who sends"
+            " Prometheus's header acknowledges scrapes: a restart then loses what Prometheus has not seen;"
+            " set commit_token_file (docs/operating.md#strangers)"
+        )
+        return [exposed]
+
+    @property
     def digest(self) -> str:
-        """Changes when the configuration does."""
+        """Changes when the configuration does, but for the token, which cannot be guessed from it."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
 
@@ -351,7 +377,7 @@ def read_yaml(path: Path | None) -> dict[str, Any]:
     except strict_yaml.Refused as error:
         raise ConfigError(visible(f"{path}: {error}")) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(visible(f"{path}: not valid YAML: {' '.join(str(error).split())}")) from None
+        raise ConfigError(visible(f"{path}: not valid YAML: {strict_yaml.reason(error)}")) from None
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -366,6 +392,8 @@ def problems(error: ValidationError, see: str = "docs/configuration.md") -> Iter
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
             message = f"unknown key; see {see}"
+        elif where == "commit_token":
+            message = "must be text, in quotes if it looks like a number"
         elif problem["type"] in SHAPES:
             message = f'must be {SHAPES[problem["type"]]}, not "{short(str(problem["input"]))}"'
         elif not isinstance(problem["input"], dict | BaseModel) and problem["type"] != "value_error":

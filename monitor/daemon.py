@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-import uvicorn
-
 from monitor import __version__, log_queue
 from monitor.config import Config, ConfigError
 from monitor.export.collector import ProcessStatus
@@ -25,7 +23,7 @@ from monitor.stream.engine import Engine
 from monitor.stream.windows import Window
 from monitor.vigil import LoopWatch
 from monitor.web.app import create_app
-from monitor.web.delivery import WatchedProtocol
+from monitor.web.server import Server
 from monitor.web.view import Health, Status
 
 log = logging.getLogger(__name__)
@@ -33,6 +31,8 @@ log = logging.getLogger(__name__)
 STOP_SECONDS = 6.0
 SWITCH_SECONDS = 0.001
 """Scrapes are rendered in threads, and have their turn sooner than Python gives it to them by itself."""
+BACKLOG = 1024
+"""Connections that the kernel holds until they are accepted; they take up no descriptor."""
 DEAD_SECONDS = 30.0
 """A main loop that has not come round for so long is not alive."""
 
@@ -62,10 +62,7 @@ class Daemon:
     async def run(self, started: Callable[[], None] = lambda: None) -> None:
         """Serve until stopped. Raises SourceError where the source cannot go on."""
         listener = self._listen()
-        app = create_app(self)
-        server = _Server(
-            uvicorn.Config(app, http=WatchedProtocol, log_config=None, timeout_graceful_shutdown=1)
-        )
+        server = Server(create_app(self))
         serving = asyncio.create_task(server.serve([listener]))
         watching = asyncio.create_task(self._watch.run())
         ease_garbage_collection()
@@ -108,7 +105,7 @@ class Daemon:
         host, port = self.config.address
         try:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
-            listener = socket.create_server((host, port), family=family, backlog=128)
+            listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
         except (OSError, UnicodeError) as error:
             # Python adds the address in its own words, in parentheses.
             reason = str(getattr(error, "strerror", None) or error).partition(" (")[0]
@@ -120,14 +117,14 @@ class Daemon:
 
     # What the web app asks for.
 
-    async def render(self, accept: str) -> tuple[bytes, str]:
-        return await self._publisher.live(accept)
+    async def render(self, accept: str, pack: Callable[[bytes], bytes] = bytes) -> tuple[bytes, str]:
+        return await self._publisher.live(accept, pack)
 
     async def scrape(self, accept: str, pack: Callable[[bytes], bytes], there: Callable[[], bool]) -> Scrape:
         return await self._publisher.scrape(accept, pack, there)
 
-    async def shown(self, accept: str) -> tuple[bytes, str]:
-        return await self._publisher.shown(accept)
+    async def shown(self, accept: str, pack: Callable[[bytes], bytes] = bytes) -> tuple[bytes, str]:
+        return await self._publisher.shown(accept, pack)
 
     async def acknowledge(self, version: int) -> bool:
         return await self._publisher.acknowledge(version)
@@ -184,14 +181,6 @@ class Daemon:
             pending_interactions=engine.pending_interactions,
             judgments=engine.judgments,
         )
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the daemon has its own."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 @contextmanager

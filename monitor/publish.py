@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from monitor.durations import in_words
 from monitor.export.collector import ProcessStatus
 from monitor.export.render import Exposition
 from monitor.export.text import Format
+from monitor.shared import SharedRendering
 from monitor.sources.base import Source
 from monitor.stream.engine import Engine
 
@@ -20,7 +22,12 @@ TRIES = 3
 SILENCE_SECONDS = 600.0
 """Without a commit for so long it is said that a restart would have much to read again."""
 FINISH_SECONDS = 1.5
+COMMIT_SECONDS = 0.5
+"""At least, between two commits; whoever scrapes faster sees the same again, and acknowledges nothing."""
 NOT_THE_CUT = -1
+
+Pack = Callable[[bytes], bytes]
+"""Compresses a body, or not; the same for every client that takes the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,13 @@ class Scrape:
 class Publisher:
     """Shows the engine's counts to Prometheus by cuts (see there), each committed once it was shown."""
 
-    def __init__(self, engine: Engine, source: Source, status: Callable[[], ProcessStatus]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        source: Source,
+        status: Callable[[], ProcessStatus],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.committed_at = time.time()
         """When the last commit was taken; at first, when all began."""
         self._engine = engine
@@ -43,23 +56,45 @@ class Publisher:
         self._status = status
         self._exposition = Exposition()
         self._rendered: dict[tuple[int, bool, int, Format], bytes] = {}
+        self._shared = SharedRendering()
+        self._clock = clock
+        self._tried_at = -math.inf
+        """When a commit was tried last."""
         self._preparing = asyncio.Lock()
         self._finishing = False
         self._reminded_at = time.monotonic()
 
-    async def live(self, accept: str) -> tuple[bytes, str]:
-        """All as it is now, for those who acknowledge nothing."""
-        snapshot = self._engine.snapshot()
-        return await asyncio.to_thread(self._exposition.render, snapshot, self._status(), accept)
+    async def live(self, accept: str, pack: Pack = bytes) -> tuple[bytes, str]:
+        """All as it is now, or was a second ago, for those who acknowledge nothing."""
 
-    async def shown(self, accept: str) -> tuple[bytes, str]:
+        async def render() -> tuple[bytes, str]:
+            snapshot, status = self._engine.snapshot(), self._status()
+
+            def work() -> tuple[bytes, str]:
+                body, content_type = self._exposition.render(snapshot, status, accept)
+                return pack(body), content_type
+
+            return await asyncio.to_thread(work)
+
+        return await self._shared.get(("live", self._exposition.content_type(accept), pack), render)
+
+    async def shown(self, accept: str, pack: Pack = bytes) -> tuple[bytes, str]:
         """What scrapes have shown until now: these counters never go down."""
-        async with self._preparing:
-            found = await self._render(accept, bytes, NOT_THE_CUT, shown_only=True)
+        found = await self._shown(accept, pack)
         return found.body, found.content_type
 
+    async def _shown(self, accept: str, pack: Pack) -> Scrape:
+        async def render() -> Scrape:
+            async with self._preparing:
+                return await self._render(accept, pack, NOT_THE_CUT, shown_only=True)
+
+        # Another cut is another key: what is shared is never older than what a scrape has shown since.
+        cuts = self._engine.cuts
+        key = ("shown", cuts.version, cuts.is_shown, cuts.label_sets)
+        return await self._shared.get((*key, self._exposition.content_type(accept), pack), render)
+
     async def scrape(
-        self, accept: str, pack: Callable[[bytes], bytes] = bytes, there: Callable[[], bool] = lambda: True
+        self, accept: str, pack: Pack = bytes, there: Callable[[], bool] = lambda: True
     ) -> Scrape:
         """The cut, or what was shown before while it is not sure that this replica still owns its tasks.
 
@@ -68,7 +103,7 @@ class Publisher:
         """
         async with self._preparing:
             cuts = self._engine.cuts
-            for _ in range(0 if self._finishing else TRIES):
+            for _ in range(TRIES if self._may_go_on() else 0):
                 if not cuts.frozen:
                     self._engine.freeze()
                 version = cuts.version
@@ -80,7 +115,16 @@ class Publisher:
                 if cuts.version == version and not cuts.is_shown:
                     self.show()
                     return scrape
-            return await self._render(accept, pack, NOT_THE_CUT, shown_only=True)
+        return await self._shown(accept, pack)
+
+    def _may_go_on(self) -> bool:
+        """Whether a scrape may show the cut, and so lead to a commit."""
+        if self._finishing:
+            return False
+        return self._engine.cuts.is_shown or not self._has_just_committed()
+
+    def _has_just_committed(self) -> bool:
+        return self._clock() - self._tried_at < COMMIT_SECONDS
 
     def show(self) -> None:
         """The scrape is about to be answered; from here until it is acknowledged, a crash counts twice."""
@@ -89,8 +133,9 @@ class Publisher:
     async def acknowledge(self, version: int) -> bool:
         """A scrape has arrived: commit what it showed, and go on to the next cut if that was taken."""
         cuts = self._engine.cuts
-        if not cuts.is_shown or cuts.version != version:
+        if not cuts.is_shown or cuts.version != version or self._has_just_committed():
             return False
+        self._tried_at = self._clock()
         commits = cuts.commits()
         if commits and not await self._source.commit(commits):
             return False
@@ -106,9 +151,7 @@ class Publisher:
         while self._engine.cuts.is_shown and time.monotonic() < deadline:  # noqa: ASYNC110 - rare, and short
             await asyncio.sleep(0.01)
 
-    async def _render(
-        self, accept: str, pack: Callable[[bytes], bytes], version: int, *, shown_only: bool
-    ) -> Scrape:
+    async def _render(self, accept: str, pack: Pack, version: int, *, shown_only: bool) -> Scrape:
         counted = await self._counted(accept, shown_only=shown_only)
         moment, status = self._engine.moment(), self._status()
 

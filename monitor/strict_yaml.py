@@ -3,6 +3,8 @@
 from typing import Any
 
 import yaml
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
 
 from monitor.visible import is_text, short
 
@@ -80,13 +82,14 @@ class _Loader(yaml.SafeLoader):
             value = super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, ValueError):
             # PyYAML goes by the look of a word, and its constructors trust that it is what it looks like.
+            # It is not quoted: it may be a token.
             looks = LOOKS_LIKE.get(node.tag, "something else")
             raise _refused(
                 node.start_mark,
-                f'"{short(node.value)}" looks like {looks} and is none; correct it, or put it in quotes',
+                f"a value that looks like {looks} and is none; correct it, or put it in quotes",
             ) from None
         if isinstance(value, int) and abs(value) > MAX_INTEGER:
-            raise _refused(node.start_mark, f'"{short(node.value)}" is a number of more than 64 bits')
+            raise _refused(node.start_mark, "a number of more than 64 bits")
         if isinstance(value, str) and not is_text(value):
             raise _refused(node.start_mark, "half of a surrogate pair, which is no character")
         return value
@@ -94,3 +97,18 @@ class _Loader(yaml.SafeLoader):
 
 def _refused(where: Any, message: str) -> Refused:
     return Refused(f"line {where.line + 1}: {message}")
+
+
+def reason(error: Exception) -> str:
+    """Why it is not YAML, and where, on one line and without quoting the document, which may hold a token."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return " ".join(str(error).split())
+    problem = error.problem
+    if isinstance(error, ComposerError | ConstructorError):
+        problem = "an alias, tag or value that cannot be used"  # PyYAML would name it
+    told = [(error.context, error.context_mark), (problem, error.problem_mark)]
+    return ": ".join(
+        text + (f", line {mark.line + 1}, column {mark.column + 1}" if mark else "")
+        for text, mark in told
+        if text
+    )

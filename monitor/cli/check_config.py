@@ -18,6 +18,8 @@ def check_config(
 ) -> None:
     """Check a configuration file, and look at its topics if a broker answers; nothing is started."""
     config = load(path)
+    for line in config.warnings:
+        typer.echo(f"warning: {path}: {line}", err=True)
     if show:
         print(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False), end="")
     else:

@@ -17,6 +17,8 @@ def serve(path: Path | None) -> None:
     """Run the daemon that a YAML file describes, until it is stopped."""
     config = load(path)
     log_queue = set_up(config.log)
+    for line in config.warnings:
+        log.warning("%s", line)
     try:
         asyncio.run(_serve(config))
     finally:

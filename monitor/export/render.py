@@ -10,7 +10,7 @@ from monitor.export.collector import ProcessStatus, SnapshotCollector
 from monitor.export.text import Format, format_of, write
 from monitor.stream.snapshot import Snapshot
 
-VERSION = re.compile(r";\s*version=(?!\d+(\.\d+)*\s*(;|$))")
+VERSION = re.compile(r";\s*version=(?!\d{1,9}(\.\d{1,9}){0,3}\s*(;|$))")
 
 
 class Exposition:
@@ -38,9 +38,13 @@ class Exposition:
         momentary = write(self._collector(snapshot, form).momentary(status), form)
         return b"".join((counted, momentary.encode(), encode(self._process))), content_type
 
+    def content_type(self, accept: str) -> str:
+        """The content type that an Accept header gets: one of a few."""
+        return choose_encoder(_sane(accept))[1]
+
     def format(self, accept: str) -> Format:
         """The format that an Accept header gets."""
-        return format_of(choose_encoder(_sane(accept))[1])
+        return format_of(self.content_type(accept))
 
     def counted(self, snapshot: Snapshot, accept: str) -> bytes:
         """The part of the body that is published by cuts."""

@@ -1,4 +1,4 @@
-"""Whether an answer has arrived: asked of the connection, for HTTP does not tell."""
+"""Sending an answer, and whether it has arrived: asked of the connection, for HTTP does not tell."""
 
 import asyncio
 import fcntl
@@ -9,10 +9,11 @@ import time
 from typing import Any
 
 from starlette.responses import Response
-from starlette.types import Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import Receive, Scope, Send
 
-LOOK_SECONDS = 0.002
+SHORTEST_LOOK_SECONDS, LONGEST_LOOK_SECONDS = 0.002, 0.1
+CHUNK_BYTES = 65_536
+"""Of an answer, handed to the connection at once; the rest waits where all who share the answer have it."""
 ESTABLISHED = 1
 """The state of a TCP connection that neither side has closed, as the kernel numbers it."""
 
@@ -34,13 +35,20 @@ class Connection:
         """Whether the peer is there as far as anybody can know: it has neither closed nor reset."""
         return self._ended_well is None and not self._transport.is_closing() and self._is_established()
 
+    @property
+    def takes_more(self) -> bool:
+        """Whether the last that was written went on its way: what comes after the end is dropped silently."""
+        return self._ended_well is None and not self._transport.is_closing()
+
     async def arrived(self, deadline: float) -> bool:
         """Wait until the peer has received all that was written; False if it went away or takes too long."""
+        look_seconds = SHORTEST_LOOK_SECONDS
         while self._ended_well is None and time.monotonic() < deadline:
             # In this order: a reset empties the queue, and then the connection is no longer established.
             if not self._unacknowledged() and self.lasts:
                 return True
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(look_seconds)
+            look_seconds = min(look_seconds * 1.5, LONGEST_LOOK_SECONDS)
         return bool(self._ended_well)
 
     def _unacknowledged(self) -> int:
@@ -65,23 +73,29 @@ class Connection:
         return found
 
 
-class WatchedProtocol(H11Protocol):
-    """uvicorn's HTTP, which lets the handlers of a request look at its connection."""
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._connection = Connection(transport)
-        self.app_state = {**self.app_state, "connection": self._connection}
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._connection.lost(exc)
-        super().connection_lost(exc)
-
-
 def is_there(scope: Scope, deadline: float) -> bool:
     """Whether whoever made a request still waits for the answer, as far as anybody can know."""
     connection = scope.get("state", {}).get("connection")
     return time.monotonic() < deadline and (connection is None or connection.lasts)
+
+
+class InChunks(Response):
+    """An answer that is copied to the connection piece by piece, as fast as the client reads."""
+
+    async def __call__(self, _scope: Scope, _: Receive, send: Send) -> None:
+        await send_all_but_the_end(self, send)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def send_all_but_the_end(response: Response, send: Send) -> None:
+    """Send an answer without saying that it ends there."""
+    await send(
+        {"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers}
+    )
+    body = memoryview(response.body)
+    for start in range(0, len(body), CHUNK_BYTES):
+        chunk = bytes(body[start : start + CHUNK_BYTES])
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
 async def send_whole(response: Response, scope: Scope, send: Send, deadline: float) -> bool:
@@ -89,11 +103,10 @@ async def send_whole(response: Response, scope: Scope, send: Send, deadline: flo
     connection = scope.get("state", {}).get("connection")
     # Who has given up before the answer cannot be told, afterwards, from who has read it and gone.
     was_there = is_there(scope, deadline)
-    await send(
-        {"type": "http.response.start", "status": response.status_code, "headers": response.raw_headers}
-    )
     # The end is held back, since uvicorn may close the connection after it.
-    await send({"type": "http.response.body", "body": response.body, "more_body": True})
-    arrived = was_there and (connection is None or await connection.arrived(deadline))
+    await send_all_but_the_end(response, send)
+    # A client that leaves between two chunks has emptied the connection, and has not got all of it.
+    sent = connection is None or connection.takes_more
+    arrived = was_there and sent and (connection is None or await connection.arrived(deadline))
     await send({"type": "http.response.body", "body": b"", "more_body": False})
     return arrived

@@ -52,15 +52,15 @@ class Scrape(Protocol):
 class View(Protocol):
     """The running monitor, as the pages see it. What is not awaited must be quick."""
 
-    async def render(self, accept: str) -> tuple[bytes, str]:
-        """All as it is now, and its content type, for the Accept header of the request."""
+    async def render(self, accept: str, pack: Callable[[bytes], bytes]) -> tuple[bytes, str]:
+        """All as it is now, packed, and its content type, for the Accept header of the request."""
         ...
 
     async def scrape(self, accept: str, pack: Callable[[bytes], bytes], there: Callable[[], bool]) -> Scrape:
         """What the next scrape by Prometheus is to show, packed; to be sent at once to who is still there."""
         ...
 
-    async def shown(self, accept: str) -> tuple[bytes, str]:
+    async def shown(self, accept: str, pack: Callable[[bytes], bytes]) -> tuple[bytes, str]:
         """What scrapes have shown until now, for a Prometheus that does not count."""
         ...
 

@@ -31,9 +31,8 @@ INVALID = {
     "unknown-key-in-a-section": "kafka.group: unknown key; see docs/configuration.md",
     "number-as-key": "9109: unknown key; see docs/configuration.md",
     "a-list": "must be a mapping of keys, not list",
-    "not-yaml": 'not valid YAML: while parsing a flow sequence in "<byte string>", line 1, column 10: '
-    "metrics: [ndcg@10 ^ expected ',' or ']', but got '<stream end>'"
-    ' in "<byte string>", line 2, column 1: ^',
+    "not-yaml": "not valid YAML: while parsing a flow sequence, line 1, column 10: "
+    "expected ',' or ']', but got '<stream end>', line 2, column 1",
     "unknown-metric": 'metrics[2]: unknown metric "ndgc@10"; did you mean "ndcg@10"?'
     " run 'ranking-monitor metrics' for the list",
     "metric-with-parameters-and-no-name": 'metrics[0]: "ndcg(gain=exponential)@10" has parameters and needs'

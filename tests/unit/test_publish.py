@@ -13,6 +13,7 @@ from monitor.publish import Publisher
 from monitor.stream.checkpoint import decode
 from monitor.stream.records import Chunk, Start, TopicPartition
 from tests.support.daemon import Series, series
+from tests.support.waiting import wait_until
 from tests.unit.stream.timeline import NOW, Timeline, click, impression, tick
 
 SHOWN = "ranking_monitor_records_total"
@@ -45,7 +46,14 @@ class Scene:
         self.line = Timeline(**settings)
         self.group = Group()
         source: Any = self.group
-        self.publisher = Publisher(self.line.engine, source, lambda: ProcessStatus("1", "c"))
+        self.now = 0.0
+        self.step_seconds = 1.0
+        """How much time passes whenever somebody looks at the clock."""
+        self.publisher = Publisher(self.line.engine, source, lambda: ProcessStatus("1", "c"), self.clock)
+
+    def clock(self) -> float:
+        self.now += self.step_seconds
+        return self.now
 
     async def scrape(self, *, arrives: bool = True) -> Series:
         scrape = await self.publisher.scrape("")
@@ -319,3 +327,61 @@ async def test_what_was_shown_never_goes_back_to_a_rendering_from_before_the_cut
     assert await scene.records(arrives=False) == 1
     body, _ = await scene.publisher.shown("")
     assert series(body.decode())[SHOWN, (("topic", "events"),)] == 1
+
+
+async def test_at_most_two_commits_a_second_however_fast_it_is_scraped() -> None:
+    scene = Scene()
+    await scene.scrape()
+    scene.step_seconds, began, seen = 0.0, scene.now, []
+    for _ in range(40):  # 20 a second, for two seconds
+        scene.now += 0.05
+        scene.line.bring(tick(scene.now))
+        seen.append(await scene.records())
+    assert scene.group.commits <= 2 * (scene.now - began)
+    assert seen == sorted(seen)
+    assert seen[-1] > 0
+    # Nothing is lost by it: all that was shown is committed, and the next scrape has more.
+    assert scene.position() == seen[-1]
+    scene.now += 1
+    assert await scene.records() > seen[-1]
+
+
+async def test_a_commit_that_kafka_does_not_take_is_not_tried_more_than_twice_a_second() -> None:
+    scene = Scene()
+    scene.line.bring(tick(1))
+    await scene.scrape()
+    scene.group.takes, scene.step_seconds, tried = False, 0.0, 0
+    commit = scene.group.commit
+
+    async def counting(offsets: Mapping[TopicPartition, tuple[int, str]]) -> bool:
+        nonlocal tried
+        tried += 1
+        return await commit(offsets)
+
+    scene.group.commit = counting  # type: ignore[method-assign]
+    scene.now += 1
+    for _ in range(17):  # 16 a second, from one second to the next
+        assert await scene.records() == 1
+        scene.now += 1 / 16
+    assert tried == 3
+    scene.group.takes = True
+    scene.now += 1
+    assert await scene.records() == 1
+    assert scene.position() == 1
+
+
+async def test_what_others_see_is_rendered_once_a_second_however_many_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("monitor.shared.SHARED_SECONDS", 0.2)
+    publisher, rendered = Scene().publisher, []
+    render = publisher._exposition.render
+    monkeypatch.setattr(publisher._exposition, "render", lambda *a: rendered.append(a) or render(*a))
+    bodies = await asyncio.gather(*(publisher.live("") for _ in range(64)))
+    assert len(rendered) == 1
+    assert len({id(body) for body, _ in bodies}) == 1
+    await asyncio.gather(*(publisher.shown("") for _ in range(64)))
+    assert len(rendered) == 2
+    await wait_until(lambda: not publisher._shared._results, 5)
+    await publisher.live("")
+    assert len(rendered) == 3

@@ -83,38 +83,44 @@ CUT = "9" * 59 + "…"
 CONFIGS = {
     "a number of 5,000 digits": (
         f"lateness_seconds: {DIGITS}",
-        f'line 1: "{CUT}" looks like a whole number and is none' + LOOKS,
+        "line 1: a value that looks like a whole number and is none" + LOOKS,
     ),
     "a number of 4,000 digits": (
         f"limits: {{open: {DIGITS[:4000]}}}",
-        f'line 1: "{CUT}" is a number of more than 64 bits',
+        "line 1: a number of more than 64 bits",
     ),
     "a hexadecimal number of 5,000 digits": (
         f"labels: [0x{'f' * 5000}]",
-        f'line 1: "0x{"f" * 57}…" is a number of more than 64 bits',
+        "line 1: a number of more than 64 bits",
     ),
     "hours, minutes and seconds without end": (
         "listen: 1" + ":59" * 2000 + ".5",
-        'line 1: "1' + ":59" * 19 + ':…" looks like a number and is none' + LOOKS,
+        "line 1: a value that looks like a number and is none" + LOOKS,
     ),
     "a date that there is not": (
         "log: {level: info}\nlisten: 2026-02-31",
-        'line 2: "2026-02-31" looks like a date or time and is none' + LOOKS,
+        "line 2: a value that looks like a date or time and is none" + LOOKS,
     ),
     "an hour that there is not": (
         "listen: 2026-02-28T25:00:00Z",
-        'line 1: "2026-02-28T25:00:00Z" looks like a date or time and is none' + LOOKS,
+        "line 1: a value that looks like a date or time and is none" + LOOKS,
     ),
     "an offset that there is not": (
         "kafka: {start: 2026-02-28T01:00:00+99:99}",
-        'line 1: "2026-02-28T01:00:00+99:99" looks like a date or time and is none' + LOOKS,
+        "line 1: a value that looks like a date or time and is none" + LOOKS,
     ),
-    "a prefix without digits": ("listen: 0x_", 'line 1: "0x_" looks like a whole number and is none' + LOOKS),
+    "a prefix without digits": (
+        "listen: 0x_",
+        "line 1: a value that looks like a whole number and is none" + LOOKS,
+    ),
     "a tag that does not fit": (
         "listen: !!bool x",
-        'line 1: "x" looks like true or false and is none' + LOOKS,
+        "line 1: a value that looks like true or false and is none" + LOOKS,
     ),
-    "a tag on nothing": ('listen: !!int ""', 'line 1: "" looks like a whole number and is none' + LOOKS),
+    "a tag on nothing": (
+        'listen: !!int ""',
+        "line 1: a value that looks like a whole number and is none" + LOOKS,
+    ),
     "nested brackets": (f"listen: {NESTED}", "line 1: it is nested deeper than 50 levels"),
     "nested dashes": ("- " * 3000, "line 1: it is nested deeper than 50 levels"),
     "aliases that expand without end": (

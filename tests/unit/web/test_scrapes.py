@@ -8,12 +8,11 @@ from collections.abc import AsyncIterator, Callable
 
 import httpx
 import pytest
-import uvicorn
 
 from monitor.config import Config
 from monitor.publish import Scrape
 from monitor.web.app import create_app
-from monitor.web.delivery import WatchedProtocol
+from monitor.web.server import Server
 from tests.support.waiting import wait_until
 from tests.unit.web.views import MadeUpView
 
@@ -97,9 +96,7 @@ class LargeView(MadeUpView):
 @contextlib.asynccontextmanager
 async def serving(view: MadeUpView) -> AsyncIterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(view), http=WatchedProtocol, log_config=None, timeout_graceful_shutdown=1)
-    )
+    server = Server(create_app(view))
     running = asyncio.create_task(server.serve([listener]))
     try:
         yield listener.getsockname()[1]
@@ -138,13 +135,14 @@ async def test_a_connection_serves_one_scrape_after_the_other() -> None:
             await wait_until(lambda number=number: view.acknowledged == [7] * number, 5)
 
 
-async def test_a_scrape_that_is_cut_off_has_not_arrived() -> None:
+@pytest.mark.parametrize("how", ["close", "abort"])
+async def test_a_scrape_that_is_cut_off_has_not_arrived(how: str) -> None:
     view = LargeView()
     async with serving(view) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(request("keep-alive"))
         await reader.readexactly(100_000)
-        writer.transport.abort()
+        getattr(writer.transport, how)()
         await asyncio.sleep(0.3)
         assert view.acknowledged == []
         # And the next one is served.
@@ -175,7 +173,7 @@ async def test_a_scraper_that_gave_up_before_the_answer_has_nothing(how: str) ->
 
 
 async def test_a_scrape_that_nobody_reads_has_not_arrived(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monitor.web.app.SCRAPE_SECONDS", 0.3)
+    monkeypatch.setattr("monitor.web.scrapes.SCRAPE_SECONDS", 0.3)
     view = LargeView()
     async with serving(view) as port:
         _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)

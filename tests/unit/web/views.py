@@ -40,17 +40,18 @@ class MadeUpView:
     acknowledged: list[int] = field(default_factory=list)
     was_there: list[bool] = field(default_factory=list)
 
-    async def render(self, accept: str) -> tuple[bytes, str]:
-        return Exposition().render(busy_snapshot(), ProcessStatus("1.2.3", "c0ffee"), accept)
+    async def render(self, accept: str, pack: Callable[[bytes], bytes] = bytes) -> tuple[bytes, str]:
+        body, content_type = Exposition().render(busy_snapshot(), ProcessStatus("1.2.3", "c0ffee"), accept)
+        return pack(body), content_type
 
     async def scrape(self, accept: str, pack: Callable[[bytes], bytes], there: Callable[[], bool]) -> Scrape:
         self.was_there.append(there())
         body, content_type = await self.render(accept)
         return Scrape(pack(body), content_type, version=7)
 
-    async def shown(self, accept: str) -> tuple[bytes, str]:
+    async def shown(self, accept: str, pack: Callable[[bytes], bytes]) -> tuple[bytes, str]:
         body, content_type = await self.render(accept)
-        return b"# what was shown\n" + body, content_type
+        return pack(b"# what was shown\n" + body), content_type
 
     async def acknowledge(self, version: int) -> bool:
         self.acknowledged.append(version)
