@@ -1,5 +1,6 @@
 """What the chart gives to Prometheus: its monitors and its rules speak of the same job."""
 
+import base64
 import re
 import shutil
 from pathlib import Path
@@ -71,21 +72,84 @@ def test_the_rules_are_those_that_the_command_prints_for_these_values() -> None:
     assert rules["spec"] == yaml.safe_load(rules_file(values))
 
 
+def token_of(manifests: Manifests) -> str:
+    """The token that the daemon is given: its configuration names a file of a volume, which is the Secret."""
+    (config,) = [c["data"]["monitor.yaml"] for c in manifests["ConfigMap"] if "monitor.yaml" in c["data"]]
+    path = Path(yaml.safe_load(config)["commit_token_file"])
+    (secret,) = manifests["Secret"]
+    pod = manifests["Deployment"][0]["spec"]["template"]["spec"]
+    (volume,) = [v for v in pod["volumes"] if v["name"] == "ranking-monitor-token"]
+    (mount,) = [m for m in pod["containers"][0]["volumeMounts"] if m["name"] == "ranking-monitor-token"]
+    assert path.parent == Path(mount["mountPath"])
+    assert volume["secret"]["secretName"] == secret["metadata"]["name"]
+    token = base64.b64decode(secret["data"][path.name]).decode()
+    assert token not in config
+    return token
+
+
 @pytest.mark.parametrize(
     ("kind", "endpoints"), [("ServiceMonitor", "endpoints"), ("PodMonitor", "podMetricsEndpoints")]
 )
-def test_a_monitor_sends_the_token_that_the_daemon_wants(kind: str, endpoints: str) -> None:
-    for token, sent in (("first", {"commit_token": ["first"]}), ("", None)):
-        (monitor,) = rendered(CHART, "--set", f"monitoring.kind={kind},config.commit_token={token}")[kind]
-        assert [endpoint.get("params") for endpoint in monitor["spec"][endpoints]] == [sent]
+@pytest.mark.parametrize(
+    ("settings", "token"),
+    [("", None), ("commitToken.value=first", "first"), ("config.commit_token=first", "first")],
+)
+def test_a_monitor_sends_the_token_of_the_daemon_as_a_header(
+    kind: str, endpoints: str, settings: str, token: str | None
+) -> None:
+    manifests = rendered(CHART, "--set", f"monitoring.kind={kind},{settings}")
+    found, (secret,) = token_of(manifests), manifests["Secret"]
+    assert found == token if token else len(found) == 48
+    credentials = {"name": secret["metadata"]["name"], "key": "token"}
+    (endpoint,) = manifests[kind][0]["spec"][endpoints]
+    assert endpoint["authorization"] == {"type": "Bearer", "credentials": credentials}
+    assert "params" not in endpoint
+    assert found not in yaml.safe_dump({**manifests, "Secret": []})
+
+
+def test_each_release_makes_up_a_token_of_its_own() -> None:
+    assert token_of(rendered(CHART)) != token_of(rendered(CHART))
 
 
 def test_annotations_ask_for_the_token_too() -> None:
-    for token, asked in (("first", "first"), ("", None)):
-        (deployment,) = rendered(CHART, "--set", f"config.commit_token={token}")["Deployment"]
-        annotations = deployment["spec"]["template"]["metadata"]["annotations"]
+    for settings in ("monitoring.kind=annotations", "commitToken.value=first"):
+        manifests = rendered(CHART, "--set", settings)
+        annotations = manifests["Deployment"][0]["spec"]["template"]["metadata"]["annotations"]
         assert annotations["prometheus.io/scrape"] == "true"
-        assert annotations.get("prometheus.io/param_commit_token") == asked
+        assert annotations["prometheus.io/param_commit_token"] == token_of(manifests)
+
+
+def test_a_secret_of_ones_own_is_used_and_none_is_made() -> None:
+    settings = "monitoring.kind=PodMonitor,commitToken.existingSecret=ours,commitToken.key=scrape"
+    manifests = rendered(CHART, "--set", settings)
+    assert "Secret" not in manifests
+    (endpoint,) = manifests["PodMonitor"][0]["spec"]["podMetricsEndpoints"]
+    assert endpoint["authorization"]["credentials"] == {"name": "ours", "key": "scrape"}
+    volumes = manifests["Deployment"][0]["spec"]["template"]["spec"]["volumes"]
+    assert "ours" in [volume.get("secret", {}).get("secretName") for volume in volumes]
+    assert "commit_token_file: /etc/ranking-monitor/token/scrape" in yaml.safe_dump(manifests["ConfigMap"])
+
+
+@pytest.mark.parametrize(
+    "settings", ["commitToken.enabled=false", "config.commit=interval", "monitoring.kind=none"]
+)
+def test_without_a_token_everything_is_as_it_was(settings: str) -> None:
+    manifests = rendered(CHART, "--set", settings)
+    assert "Secret" not in manifests
+    assert "token" not in yaml.safe_dump(manifests).replace("automountServiceAccountToken", "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ("monitoring.kind=none", True),
+        ("commitToken.enabled=false", True),
+        ("monitoring.kind=none,config.commit=interval", False),
+        ("monitoring.kind=annotations", False),
+    ],
+)
+def test_the_notes_warn_where_anybody_acknowledges(settings: str, warned: bool, tmp_path: Path) -> None:
+    assert ("anybody who can reach the pods" in notes(settings, tmp_path)) == warned
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ missing that one test is skipped, also in CI with REQUIRE_KAFKA=1: the project c
 """
 
 import asyncio
+import base64
 import json
 import os
 import shutil
@@ -57,12 +58,11 @@ def test_the_chart_is_clean_and_fits_together(values: Path, tmp_path: Path) -> N
 
 
 def _check_config(text: str, folder: Path) -> None:
-    secrets = folder / "secrets"
-    secrets.mkdir()
-    for name in ("password", "ca.pem"):
-        (secrets / name).write_text("secret")
+    for name in ("secrets/password", "secrets/ca.pem", "token/token"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("secret")
     path = folder / "monitor.yaml"
-    path.write_text(text.replace("/etc/ranking-monitor/secrets", str(secrets)))
+    path.write_text(text.replace("/etc/ranking-monitor", str(folder)))
     load(path)
 
 
@@ -108,6 +108,11 @@ def test_a_backends_chart_takes_the_monitor_into_its_pods(tmp_path: Path) -> Non
     (deployment,) = manifests["Deployment"]
     (config,) = manifests["ConfigMap"]
     _check_deployment(deployment, manifests, config["metadata"]["name"])
+    annotations = deployment["spec"]["template"]["metadata"]["annotations"]
+    if "prometheus.io/scrape" in annotations:
+        (secret,) = manifests["Secret"]
+        token = base64.b64decode(secret["data"]["token"]).decode()
+        assert annotations["prometheus.io/param_commit_token"] == token
     _, monitor = deployment["spec"]["template"]["spec"]["containers"]
     assert "readinessProbe" not in monitor, (
         "a monitor that waits for Kafka would take the search out of service"
@@ -168,6 +173,7 @@ def test_the_compose_file_is_clean() -> None:
     assert {
         "kafka",
         "topics",
+        "token",
         "monitor",
         "simulator",
         "prometheus",
@@ -181,7 +187,11 @@ def test_the_compose_file_is_clean() -> None:
 def test_prometheus_takes_the_configuration_of_the_compose_file(tmp_path: Path) -> None:
     for name in ("prometheus.yml", "rules.yaml"):
         text = (ROOT / "deploy/compose" / name).read_text()
-        (tmp_path / name).write_text(text.replace("/etc/prometheus", str(tmp_path)))
+        text = text.replace("/etc/prometheus", str(tmp_path)).replace(
+            "/etc/ranking-monitor/token", str(tmp_path)
+        )
+        (tmp_path / name).write_text(text)
+    (tmp_path / "token").write_text("secret")
     said = output("promtool", "check", "config", tmp_path / "prometheus.yml")
     assert "rules found" in said
 

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import yaml
 
 from monitor.alerting.render import rules_file
 from monitor.alerting.values import Values, load_values
-from monitor.config import load
+from monitor.config import Config, load
 from tests.support.documents import ROOT, blocks, text
 
 CHART = ROOT / "deploy/helm/ranking-monitor"
@@ -46,8 +47,39 @@ def test_the_rules_of_the_compose_file_are_rendered_from_its_values() -> None:
     )
 
 
-def test_the_compose_file_watches_a_maturity_and_a_k_that_its_monitor_has() -> None:
-    config = load(ROOT / "deploy/compose/monitor.yaml")
+def compose_config(folder: Path) -> Config:
+    """The configuration of the compose file's monitor, with its token in a folder."""
+    (folder / "token").write_text("secret")
+    path = folder / "monitor.yaml"
+    config = text("deploy/compose/monitor.yaml")
+    path.write_text(config.replace("/etc/ranking-monitor/token", str(folder)))
+    return load(path)
+
+
+def test_prometheus_in_the_compose_file_sends_the_token_that_the_monitor_wants(tmp_path: Path) -> None:
+    (scraped,) = yaml.safe_load(text("deploy/compose/prometheus.yml"))["scrape_configs"]
+    wanted = yaml.safe_load(text("deploy/compose/monitor.yaml"))["commit_token_file"]
+    assert scraped["authorization"] == {"credentials_file": wanted}
+    for name in ("monitor", "prometheus"):
+        assert "token:/etc/ranking-monitor/token:ro" in COMPOSE["services"][name]["volumes"]
+        assert "token" in COMPOSE["services"][name]["depends_on"]
+    assert compose_config(tmp_path).token == "secret"
+
+
+def test_the_token_of_the_compose_file_is_made_up_once(tmp_path: Path) -> None:
+    tokens = []
+    for _ in range(2):
+        subprocess.run(["sh", ROOT / "deploy/compose/token.sh", tmp_path / "token"], check=True)
+        tokens.append((tmp_path / "token").read_text())
+    assert tokens[0] == tokens[1]
+    assert re.fullmatch(r"[0-9a-f]{64}\n", tokens[0])
+    assert (tmp_path / "token").stat().st_mode & 0o444 == 0o444
+    subprocess.run(["sh", ROOT / "deploy/compose/token.sh", tmp_path / "other"], check=True)
+    assert (tmp_path / "other").read_text() != tokens[0]
+
+
+def test_the_compose_file_watches_a_maturity_and_a_k_that_its_monitor_has(tmp_path: Path) -> None:
+    config = compose_config(tmp_path)
     values = load_values(ROOT / "deploy/compose/values.yaml")
     assert values.maturity in config.judgments.maturities
     assert f"ndcg@{values.k}" in {metric.metric for metric in config.metrics}
@@ -68,6 +100,8 @@ def _topics(script: str) -> dict[str, list[str]]:
 def test_what_the_compose_file_mounts_is_there() -> None:
     mounted = [volume for service in COMPOSE["services"].values() for volume in service.get("volumes", [])]
     for volume in mounted:
+        if volume.partition(":")[0] in COMPOSE["volumes"]:
+            continue
         source, target, mode = volume.split(":")
         assert (ROOT / "deploy" / source).exists(), volume
         assert target.startswith("/")
@@ -130,6 +164,8 @@ def test_the_sidecar_example_fits_together(sidecar: dict[str, Any], tmp_path: Pa
     assert volumes["ranking-monitor-config"]["configMap"]["name"] == sidecar["ConfigMap"]["metadata"]["name"]
     secret = volumes["ranking-monitor-secrets"]["secret"]["secretName"]
     assert secret == sidecar["Secret"]["metadata"]["name"]
+    (endpoint,) = sidecar["PodMonitor"]["spec"]["podMetricsEndpoints"]
+    assert endpoint["authorization"]["credentials"] == {"name": secret, "key": "commit-token"}
     assert monitor["securityContext"]["readOnlyRootFilesystem"]
     assert "readinessProbe" not in monitor
     _check_config(sidecar["ConfigMap"]["data"]["monitor.yaml"], sidecar["Secret"]["stringData"], tmp_path)
@@ -141,5 +177,6 @@ def _check_config(config: str, secret: dict[str, str], folder: Path) -> None:
         (folder / name).write_text(content)
     path = folder / "monitor.yaml"
     path.write_text(config.replace("/etc/ranking-monitor/secrets", str(folder)))
-    security = load(path).kafka.security
-    assert security.password_file == folder / "password"
+    loaded = load(path)
+    assert loaded.kafka.security.password_file == folder / "password"
+    assert loaded.token == secret["commit-token"]

@@ -38,6 +38,9 @@ volumeMounts:
   {{- if .Values.secretName }}
   - {name: ranking-monitor-secrets, mountPath: /etc/ranking-monitor/secrets, readOnly: true}
   {{- end }}
+  {{- if include "ranking-monitor.tokenSecret" . }}
+  - {name: ranking-monitor-token, mountPath: /etc/ranking-monitor/token, readOnly: true}
+  {{- end }}
 {{- end }}
 
 {{- /* The volumes that the container mounts. */ -}}
@@ -50,5 +53,11 @@ volumeMounts:
   secret:
     secretName: {{ .Values.secretName }}
     defaultMode: {{ eq .Values.mode "sidecar" | ternary 0444 0440 }}
+{{- end }}
+{{- with include "ranking-monitor.tokenSecret" . }}
+- name: ranking-monitor-token
+  secret:
+    secretName: {{ . }}
+    defaultMode: {{ eq $.Values.mode "sidecar" | ternary 0444 0440 }}
 {{- end }}
 {{- end }}

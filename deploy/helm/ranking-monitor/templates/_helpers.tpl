@@ -47,9 +47,12 @@ checksum/config: {{ toYaml .Values.config | sha256sum }}
 prometheus.io/scrape: "true"
 prometheus.io/port: {{ .Values.port | quote }}
 prometheus.io/path: /metrics
-{{- with .Values.config.commit_token }}
+{{- with include "ranking-monitor.token" . }}
 prometheus.io/param_commit_token: {{ . | quote }}
 {{- end }}
+{{- end }}
+{{- with .Values.commitToken.value }}
+checksum/token: {{ sha256sum . | trunc 8 }}
 {{- end }}
 {{- end }}
 
