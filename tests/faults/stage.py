@@ -72,13 +72,22 @@ class Scene:
     async def proxy(self, target_port: int, *, tight: bool = False) -> Proxy:
         return await self._stack.enter_async_context(tcp_proxy(target_port, tight=tight))
 
-    async def prometheus(self, targets: Sequence[Replica | str], *, every: str = "1s") -> Prometheus:
+    async def prometheus(
+        self, targets: Sequence[Replica | str], *, every: str = "1s", token_file: Path | None = None
+    ) -> Prometheus:
         """A Prometheus that scrapes these each second until the scenario ends."""
-        return await self._stack.enter_async_context(self.scraping(targets, every=every))
+        return await self._stack.enter_async_context(
+            self.scraping(targets, every=every, token_file=token_file)
+        )
 
     @asynccontextmanager
     async def scraping(
-        self, targets: Sequence[Replica | str], folder: Path | None = None, *, every: str = "1s"
+        self,
+        targets: Sequence[Replica | str],
+        folder: Path | None = None,
+        *,
+        every: str = "1s",
+        token_file: Path | None = None,
     ) -> AsyncIterator[Prometheus]:
         """The same until the block ends; given the folder of an earlier one, it goes on with its data."""
         if folder is None:
@@ -87,7 +96,7 @@ class Scene:
             folder.mkdir()
         addresses = [t.address if isinstance(t, Replica) else t for t in targets]
         with ExitStack() as stack:
-            context = prometheus(folder, {"monitor": addresses}, every=every)
+            context = prometheus(folder, {"monitor": addresses}, every=every, token_file=token_file)
             server = await asyncio.to_thread(stack.enter_context, context)
             try:
                 yield server

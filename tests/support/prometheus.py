@@ -85,17 +85,18 @@ def prometheus(
     every: str = "1s",
     rules: Sequence[Path] = (),
     alertmanager: str = "",
+    token_file: Path | None = None,
 ) -> Iterator[Prometheus]:
     """Start Debian's Prometheus on a free port; its settings, data and log lie in the folder.
 
     `targets` are addresses (host:port) by job, scraped as often as rules are evaluated. `alertmanager` is an
-    address too. In the folder of an earlier one it goes on with its data. Without the program the test is
-    skipped.
+    address too. `token_file` has what it sends as a bearer token. In the folder of an earlier one it goes on
+    with its data. Without the program the test is skipped.
     """
     binary = program("prometheus", "prometheus")
     home = folder / "prometheus"
     home.mkdir(exist_ok=True)
-    (home / "prometheus.yml").write_text(_settings(targets, every, rules, alertmanager))
+    (home / "prometheus.yml").write_text(_settings(targets, every, rules, alertmanager, token_file))
     address = f"127.0.0.1:{free_port()}"
     command = [
         binary,
@@ -115,13 +116,18 @@ def prometheus(
 
 
 def _settings(
-    targets: Mapping[str, Sequence[str]], every: str, rules: Sequence[Path], alertmanager: str
+    targets: Mapping[str, Sequence[str]],
+    every: str,
+    rules: Sequence[Path],
+    alertmanager: str,
+    token_file: Path | None,
 ) -> str:
+    authorization = {"authorization": {"credentials_file": str(token_file)}} if token_file else {}
     settings: dict[str, Any] = {
         "global": {"scrape_interval": every, "scrape_timeout": every, "evaluation_interval": every},
         "rule_files": [str(path.resolve()) for path in rules],
         "scrape_configs": [
-            {"job_name": job, "static_configs": [{"targets": list(addresses)}]}
+            {"job_name": job, "static_configs": [{"targets": list(addresses)}], **authorization}
             for job, addresses in targets.items()
         ],
     }

@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import socket
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 
 import httpx
 import pytest
@@ -67,6 +68,37 @@ async def test_where_a_token_is_configured_only_scrapes_with_it_count(path: str,
     assert bool(view.acknowledged) is counts
     # One that does not count sees no counter go down: only what was shown, nothing that may be dropped.
     assert response.text.startswith("# what was shown\n") is not counts
+
+
+@pytest.mark.parametrize(
+    ("authorization", "counts"),
+    [
+        ("Bearer first", True),
+        ("bearer  first ", True),
+        ("Bearer second", False),
+        ("Bearer", False),
+        ("Bearer \xe9", False),
+        ("Basic first", False),
+        ("first", False),
+        ("", False),
+    ],
+)
+async def test_the_token_counts_as_a_header_too(authorization: str, counts: bool) -> None:
+    view = configured(commit_token="first")
+    transport = httpx.ASGITransport(create_app(view))
+    headers = [(b"authorization", authorization.encode("latin-1"))]
+    async with httpx.AsyncClient(transport=transport, base_url="http://monitor") as client:
+        assert (await client.get("/metrics", headers=headers)).status_code == 200
+    assert bool(view.acknowledged) is counts
+
+
+async def test_the_token_counts_from_its_file(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("first\n")
+    view = configured(commit_token_file=str(tmp_path / "token"))
+    await get(view, **PROMETHEUS)
+    assert view.acknowledged == []
+    await get(view, authorization="Bearer first")
+    assert view.acknowledged == [7]
 
 
 async def test_a_scrape_with_the_token_counts_whatever_scrapes() -> None:
