@@ -28,8 +28,8 @@ from monitor.web.view import Health, View
 from monitor.web.words import progress, trouble
 
 PLACES = "/, /metrics, /-/healthy, /-/ready, /api/v1/windows"
-ANSWERS_PER_SECOND = 100
-"""To all clients without a token together; probes and browsers ask far less often."""
+ANSWERS_PER_SECOND, PROBES_PER_SECOND = 50, 100
+"""To all clients without a token together; browsers and probes ask far less often."""
 
 
 def create_app(view: View) -> Starlette:
@@ -58,7 +58,7 @@ class Handlers:
         self._plan = make_plan(view.config)
         self._rendering = SharedRendering()
         self._turns = Turns(per_second=ANSWERS_PER_SECOND, burst=ANSWERS_PER_SECOND // 2)
-        self._probes = Turns(per_second=ANSWERS_PER_SECOND, burst=ANSWERS_PER_SECOND // 2)
+        self._probes = Turns(per_second=PROBES_PER_SECOND, burst=PROBES_PER_SECOND // 2)
 
     async def metrics(self, request: Request) -> Response:
         view, accept, pack = self._view, ", ".join(request.headers.getlist("accept")), packing(request)
