@@ -66,9 +66,10 @@ class WatchedProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         self.answered += 1
         self.since, self._begun = time.monotonic(), False
-        super().on_response_complete()
-        if self.is_crowded() and not self.is_answering:
+        if self.is_crowded():
+            # Before the rest of what it may have asked for at once.
             self.timeout_keep_alive_handler()
+        super().on_response_complete()
 
     def pause_writing(self) -> None:
         self.stalled_since = time.monotonic()
