@@ -85,7 +85,9 @@ def _alpha_ndcg(gains: Floats, directions: Floats, wanted: Floats, k: int | None
 
     found = np.flatnonzero(gains)
     missing = Counter(wanted.tolist()) - Counter(gains[found].tolist())
-    candidates = np.concatenate((gains[found], [*missing.elements()]))
+    # They are like no other, so the best order takes the highest first: none below the cut-off matters.
+    unseen = sorted(missing.elements(), reverse=True)[: None if k is None else max(k, EXACT_UP_TO + 1)]
+    candidates = np.concatenate((gains[found], unseen))
     cosines = np.zeros((len(candidates), len(candidates)))
     cosines[: len(found), : len(found)] = _cosines(directions[found])
     best_order = _exact_best if len(candidates) <= EXACT_UP_TO else _greedy_best

@@ -20,7 +20,8 @@ from monitor.stream.interactions import (
     Interactions,
     one_after_the_other,
 )
-from monitor.stream.judgments import NO_TARGET, JudgmentTable
+from monitor.stream.judgments import JudgmentTable
+from monitor.stream.qrels import NO_TARGET
 
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
 

@@ -1,82 +1,21 @@
 """The judgment table: who graded what, read as it stood at any deadline that is still to come."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from monitor.metrics import Bools, Floats, Ints
+from monitor.metrics import Floats, Ints
+from monitor.stream.qrels import NO_TARGET, Combine, Qrels
+from monitor.stream.query_judgments import QueryJudgments
 
-Combine = Literal["mean", "median"]
-Rows = NDArray[np.void]
-NO_TARGET = 0
-Row = tuple[int, int, int, float, float]
-ROW = np.dtype([("key", "i8"), ("assessor", "i8"), ("target", "i8"), ("ts", "f8"), ("grade", "f8")])
-"""One judgment, 40 bytes; keys, assessors and targets are 64-bit hashes. A NaN grade is a withdrawal."""
 MAX_CACHED_GRADES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Qrels:
-    """What is known of one query at one deadline, by key in ascending order."""
-
-    keys: Ints
-    grades: Floats
-    targets: Ints
-    """The identity of each document: its target, or its own key."""
-    ideal: Floats
-    """All grades, highest first."""
-    relevant: int
-    relevant_targets: int
-    """Distinct identities among the relevant; -1 where no judgment names a target."""
-    first_ts: float
-    """When the earliest of them was made."""
-
-
-class _Query:
-    """The judgments of one query in the order in which they came, replaced ones among them for a while."""
-
-    __slots__ = ("live", "rows", "since", "size", "until", "view")
-
-    def __init__(self) -> None:
-        self.rows: Rows = np.empty(4, dtype=ROW)
-        self.size = 0
-        self.live = 0
-        """How many of them hold now: neither replaced nor withdrawn."""
-        self.view: Qrels | None = None
-        self.since, self.until = math.inf, -math.inf
-        """The deadlines that the cached view is good for: since <= deadline < until."""
-
-    def newest(self, key: int, assessor: int) -> Row | None:
-        rows = self.rows[: self.size]
-        of_key = (rows["key"] == key).nonzero()[0]
-        for i in reversed(of_key.tolist()):
-            row: Row = rows[i].item()
-            if row[1] == assessor:
-                return row
-        return None
-
-    def append(self, row: Row, horizon: float) -> None:
-        if self.size == len(self.rows):
-            if self.live < self.size:
-                self.compact(horizon)
-            grown = np.empty(max(4, self.size + self.size // 2 + 1), dtype=ROW)
-            grown[: self.size] = self.rows[: self.size]
-            self.rows = grown
-        self.rows[self.size] = row
-        self.size += 1
-        self.forget_view()
-
-    def compact(self, horizon: float) -> None:
-        """Drop what no deadline from the horizon on can see."""
-        self.rows = _still_needed(self.rows[: self.size], horizon)
-        self.size = len(self.rows)
-        self.forget_view()
-
-    def forget_view(self) -> None:
-        self.view, self.since, self.until = None, math.inf, -math.inf
+VIEW_GRADES = 20
+"""What a cached view takes by itself, in grades of 32 bytes."""
+MAX_READ_GRADES = 1_000_000
+"""Grades of different views that are handed out together."""
+SLACK = 0.01
+"""Of a bound: what is forgotten beyond it, or it would begin again with every judgment."""
 
 
 class JudgmentTable:
@@ -89,10 +28,14 @@ class JudgmentTable:
         """Judgments that hold now."""
         self.size = 0
         """Judgments in memory: those, and the ones they replaced that a deadline may still ask for."""
+        self.size_bytes = 0
+        """About what they take in memory."""
         self._combine = combine
         self._limit = limit
-        self._queries: dict[int, _Query] = {}
+        self._queries: dict[int, QueryJudgments] = {}
         self._cached_grades = 0
+        self._viewed: list[QueryJudgments] = []
+        """Queries with a cached view."""
 
     def apply(
         self, query: int, key: int, assessor: int, ts: float, grade: float | None, target: int = NO_TARGET
@@ -112,11 +55,11 @@ class JudgmentTable:
         else:
             fate = "regraded"
         # Taken out and put back: the order of the dict is the order of last judging, for the bound.
-        entry = self._queries.pop(query, None) or _Query()
+        entry = self._queries.pop(query, None) or self._new_query()
         self._queries[query] = entry
-        before = entry.size
+        before = entry.size, entry.size_bytes
         entry.append((key, assessor, target, ts, math.nan if grade is None else grade), self.horizon)
-        self.size += entry.size - before
+        self._resized(entry, *before)
         change = {"applied": 1, "withdrawn": -1}.get(fate, 0)
         entry.live += change
         self.live += change
@@ -127,32 +70,55 @@ class JudgmentTable:
         """Whether there are more than the bound allows."""
         return self.size > self._limit
 
-    def evict(self) -> int:
-        """Come down to the bound; how many judgments that held were forgotten, with their whole queries."""
-        if not self.is_full:
+    def evict(self, max_bytes: float = math.inf) -> int:
+        """Come down to the bounds; how many judgments that held were forgotten, with their whole queries."""
+        if not self.is_full and self.size_bytes <= max_bytes:
             return 0
         for entry in self._queries.values():
             if entry.live < entry.size:
-                self.size -= entry.size
+                before = entry.size, entry.size_bytes
                 entry.compact(math.inf)
-                self.size += entry.size
-        before = self.live
-        while self.size > self._limit:
-            oldest = self._queries.pop(next(iter(self._queries)))
-            self.size -= oldest.size
-            self.live -= oldest.live
-        return before - self.live
+                self._resized(entry, *before)
+        before_live = self.live
+        if self.is_full or self.size_bytes > max_bytes:
+            self._forget_oldest(self._limit - int(self._limit * SLACK), max_bytes * (1 - SLACK))
+        return before_live - self.live
 
-    def at_deadlines(self, queries: Ints, deadlines: Floats) -> tuple[Ints, list[Qrels]]:
-        """The rows whose query had judgments at its deadline, and what was known of each then."""
+    def _forget_oldest(self, size: int, size_bytes: float) -> None:
+        forgotten: list[int] = []
+        for query, entry in self._queries.items():
+            if self.size <= size and self.size_bytes <= size_bytes:
+                break
+            forgotten.append(query)
+            self.size -= entry.size
+            self.size_bytes -= entry.size_bytes
+            self.live -= entry.live
+            entry.forget_view()
+        for query in forgotten:
+            del self._queries[query]
+
+    def at_deadlines(self, queries: Ints, deadlines: Floats) -> Iterator[tuple[Ints, list[Qrels]]]:
+        """The rows whose query had judgments at its deadline, and what was known of each then.
+
+        Mostly all at once; in several parts where the views are so many and large that memory matters.
+        """
         known = self._queries
-        rows: list[int] = []
-        found: list[Qrels] = []
-        for row, (query, deadline) in enumerate(zip(queries.tolist(), deadlines.tolist(), strict=True)):
-            if query in known and (qrels := self.at(query, deadline)):
-                rows.append(row)
-                found.append(qrels)
-        return np.array(rows, dtype=np.int64), found
+        found: dict[int, Qrels] = {}
+        views: dict[int, int] = {}
+        asked = queries.tolist()
+        # One deadline after the other, so that of one query each is read with what the one before has read.
+        order = np.argsort(deadlines, kind="stable")
+        for row, deadline in zip(order.tolist(), deadlines[order].tolist(), strict=True):
+            if asked[row] in known and (qrels := self.at(asked[row], deadline)):
+                found[row] = qrels
+                views[id(qrels)] = len(qrels.keys)
+                if len(views) > 1 and sum(views.values()) > MAX_READ_GRADES:
+                    yield _by_row(found)
+                    found, views = {}, {}
+        if found:
+            yield _by_row(found)
+        for query in set(asked) & known.keys():
+            known[query].end_timeline()
 
     def at(self, query: int, deadline: float) -> Qrels | None:
         """The judgments of a query as they stood at a deadline; None if there were none."""
@@ -163,75 +129,33 @@ class JudgmentTable:
             self._look(entry, deadline)
         return entry.view
 
-    def _look(self, entry: _Query, deadline: float) -> None:
-        rows = entry.rows[: entry.size]
-        known = rows["ts"] <= deadline
-        entry.since = rows["ts"][known].max(initial=-math.inf)
-        entry.until = rows["ts"][~known].min(initial=math.inf)
-        entry.view = _qrels(rows[known], self._combine)
-        self._cached_grades += len(entry.view.keys) if entry.view else 0
-        if self._cached_grades > MAX_CACHED_GRADES:
-            self._cached_grades = 0
-            for other in self._queries.values():
-                if other is not entry:
-                    other.forget_view()
+    def _look(self, entry: QueryJudgments, deadline: float) -> None:
+        before = entry.size, entry.size_bytes
+        is_new = entry.view is None
+        entry.look(deadline, self._combine)
+        self._resized(entry, *before)
+        if is_new and entry.view is not None:
+            self._cached_grades += VIEW_GRADES + len(entry.view.keys)
+            self._viewed.append(entry)
+            if self._cached_grades > MAX_CACHED_GRADES:
+                self._forget_views(entry)
+
+    def _forget_views(self, latest: QueryJudgments) -> None:
+        for entry in self._viewed:
+            if entry is not latest:
+                entry.forget_view()
+        self._cached_grades, self._viewed = 0, []
+
+    def _new_query(self) -> QueryJudgments:
+        entry = QueryJudgments()
+        self.size_bytes += entry.size_bytes
+        return entry
+
+    def _resized(self, entry: QueryJudgments, size: int, size_bytes: int) -> None:
+        self.size += entry.size - size
+        self.size_bytes += entry.size_bytes - size_bytes
 
 
-def _still_needed(rows: Rows, horizon: float) -> Rows:
-    """Drop what no deadline from the horizon on can see."""
-    keep = np.ones(len(rows), dtype=bool)
-    hidden_from: dict[tuple[int, int], float] = {}
-    for i in range(len(rows) - 1, -1, -1):
-        key, assessor, _, ts, grade = rows[i].item()
-        replaced = hidden_from.get((key, assessor), math.inf)
-        keep[i] = ts < replaced and (replaced > horizon or replaced == math.inf)
-        hidden_from[key, assessor] = min(replaced, ts)
-        if math.isnan(grade) and ts <= horizon:
-            keep[i] = False
-    return rows[keep]
-
-
-def _qrels(rows: Rows, combine: Combine) -> Qrels | None:
-    # Stable, so that of one key and assessor the newest by arrival stands last.
-    rows = rows[np.lexsort((rows["assessor"], rows["key"]))]
-    keys, assessors = rows["key"], rows["assessor"]
-    newest = np.ones(len(rows), dtype=bool)
-    newest[:-1] = (keys[:-1] != keys[1:]) | (assessors[:-1] != assessors[1:])
-    rows = rows[newest & ~np.isnan(rows["grade"])]
-    if not len(rows):
-        return None
-    keys = np.ascontiguousarray(rows["key"])
-    grades = np.ascontiguousarray(rows["grade"])
-    first = np.ones(len(keys), dtype=bool)
-    first[1:] = keys[1:] != keys[:-1]
-    targets = _targets(rows, first)
-    if not first.all():
-        grades = _combined(grades, np.flatnonzero(first), combine)
-        keys = keys[first]
-    told = targets != NO_TARGET
-    identities = np.where(told, targets, keys)
-    relevant = grades > 0
-    return Qrels(
-        keys=keys,
-        grades=grades,
-        targets=identities,
-        ideal=np.sort(grades)[::-1],
-        relevant=int(np.count_nonzero(relevant)),
-        relevant_targets=len(np.unique(identities[relevant])) if told.any() else -1,
-        first_ts=float(rows["ts"].min()),
-    )
-
-
-def _targets(rows: Rows, first: Bools) -> Ints:
-    """The identity of each key, where any of its assessors told one; of several the last."""
-    targets: Ints = np.zeros(np.count_nonzero(first), dtype=np.int64)
-    place = np.cumsum(first) - 1
-    told = rows["target"] != NO_TARGET
-    targets[place[told]] = rows["target"][told]
-    return targets
-
-
-def _combined(grades: Floats, starts: Ints, combine: Combine) -> Floats:
-    """One grade for each key from those of its assessors."""
-    parts = np.split(grades, starts[1:])
-    return np.array([part.mean() if combine == "mean" else np.median(part) for part in parts])
+def _by_row(found: dict[int, Qrels]) -> tuple[Ints, list[Qrels]]:
+    rows = sorted(found)
+    return np.array(rows, dtype=np.int64), [found[row] for row in rows]

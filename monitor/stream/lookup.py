@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from monitor.metrics import Bools, Floats, Ints
 from monitor.metrics.batch import lengths_of, padded
-from monitor.stream.judgments import Qrels
+from monitor.stream.qrels import Qrels
 
 
 class Judged:
@@ -28,9 +28,9 @@ class Judged:
         """A value of the judgments of each ranking."""
         return np.array([value(q) for q in self._distinct], dtype=np.float64)[self._query]
 
-    def ideal(self) -> Floats:
-        """All grades of each ranking's query, highest first, padded with 0."""
-        ideals = [q.ideal for q in self._distinct]
+    def ideal(self, depth: int | None) -> Floats:
+        """The grades of each ranking's query, highest first, padded with 0; the first `depth`, or all."""
+        ideals = [q.ideal[:depth] for q in self._distinct]
         return padded(np.concatenate(ideals), lengths_of(ideals), 0.0)[self._query]
 
     def find(self, lengths: Ints, keys: Ints) -> tuple[Bools, Ints]:

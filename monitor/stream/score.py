@@ -15,6 +15,8 @@ from monitor.stream.judgments import JudgmentTable
 from monitor.stream.lookup import Judged
 from monitor.stream.plan import Stage
 
+MAX_IDEAL = 4_000_000
+"""Grades in the matrix of the ideal orders: a query can have far more judged documents than were ranked."""
 MAX_PLACED = 4096
 """Interactions that are placed at once: bounds the matrix of the rankings that they mean."""
 
@@ -73,13 +75,17 @@ def score(
 
 def _judge(stage: Stage, scored: Scored, table: JudgmentTable) -> None:
     impressions = scored.impressions
-    rows, qrels = table.at_deadlines(impressions.queries, impressions.ts + stage.delay)
+    measures = stage.measures(Need.JUDGMENTS)
+    ideal_depth = _ideal_depth(measures)
     scored.judged = np.zeros(len(impressions), dtype=bool)
-    if qrels:
-        scored.judged[rows] = True
-        measures = stage.measures(Need.JUDGMENTS)
-        _fill(scored.values, rows, measures, _judged_batch(impressions[rows], Judged(qrels), measures))
-        impressions.was_judged[rows] = True
+    for found, qrels in table.at_deadlines(impressions.queries, impressions.ts + stage.delay):
+        widest = min(max(len(each.keys) for each in qrels), ideal_depth or MAX_IDEAL)
+        at_once = max(1, MAX_IDEAL // max(widest, 1))
+        for i in range(0, len(qrels), at_once):
+            rows, judged = found[i : i + at_once], Judged(qrels[i : i + at_once])
+            _fill(scored.values, rows, measures, _judged_batch(impressions[rows], judged, measures))
+            scored.judged[rows] = True
+            impressions.was_judged[rows] = True
 
 
 def _fill(values: Floats, rows: slice | Ints, measures: list[tuple[int, Measure]], batch: Batch) -> None:
@@ -169,7 +175,7 @@ def _judged_batch(impressions: Impressions, judged: Judged, measures: list[tuple
     return Batch(
         lengths=lengths,
         grades=grades,
-        ideal=judged.ideal(),
+        ideal=judged.ideal(_ideal_depth(measures)),
         relevant=judged.each(lambda q: q.relevant).astype(np.int64),
         targets=targets,
         relevant_targets=judged.each(lambda q: q.relevant_targets).astype(np.int64),
@@ -181,6 +187,12 @@ def _judged_batch(impressions: Impressions, judged: Judged, measures: list[tuple
 def _depth(measures: list[tuple[int, Measure]]) -> int:
     depths = [measure.depth for _, measure in measures]
     return MAX_RANKED if None in depths else max(depth or 0 for depth in depths)
+
+
+def _ideal_depth(measures: list[tuple[int, Measure]]) -> int | None:
+    """How many of the best grades matter; None if all do."""
+    depths = [measure.depth for _, measure in measures]
+    return None if None in depths else max(depth or 0 for depth in depths)
 
 
 def _embeddings(impressions: Impressions) -> Sequence[Floats32 | None]:

@@ -1,13 +1,16 @@
 """The judgment table: read as it stood at any deadline, whatever came after."""
 
 import math
+import random
 from statistics import mean, median
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from monitor.stream import judgments as judgments_module
 from monitor.stream.judgments import JudgmentTable
 
 drawn = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -290,3 +293,86 @@ def test_a_deadline_sees_the_same_in_whatever_order_deadlines_are_asked_for(judg
         grades(table_of(*(judgment[:5] for judgment in judgments)), float(deadline)) for deadline in deadlines
     ]
     assert asked == anew
+
+
+# Many judgments of one query: these are read by a timeline.
+
+
+def crowd(seed, assessors, size, keys=(A, B)):
+    """Judgments of one query by many assessors: regraded, withdrawn, given again, in no order of time."""
+    draw = random.Random(seed)
+    return [
+        Given(
+            Q,
+            draw.choice(keys),
+            draw.randrange(assessors),
+            float(draw.randrange(200)),
+            draw.choice([None, 0.1, 0.7, 1.0, 2.0, 3.3]),
+            0.0,
+        )
+        for _ in range(size)
+    ]
+
+
+@pytest.mark.parametrize("combine", ["mean", "median"])
+@pytest.mark.parametrize("assessors", [1, 5, 300, 5000])
+@pytest.mark.parametrize("seed", range(3))
+def test_many_judgments_of_one_query_are_read_as_a_brute_force_reads_them(combine, assessors, seed):
+    judgments = crowd(seed, assessors, 1500, keys=(A, B, C, *range(10, 10 + 5 * seed)))
+    table, brute = JudgmentTable(combine, 10_000), BruteForce()
+    for judgment in judgments:
+        assert table.apply(*judgment[:5]) == brute.apply(judgment)
+    middle = {"mean": mean, "median": median}[combine]
+    deadlines = np.array([random.Random(seed).uniform(-1, 201) for _ in range(60)])
+    found = {}
+    for rows, qrels in table.at_deadlines(np.full(60, Q), deadlines):
+        found |= dict(zip(rows.tolist(), qrels, strict=True))
+    for row, deadline in enumerate(deadlines.tolist()):
+        expected = brute.at(Q, deadline, middle)
+        assert (row in found) == (expected is not None)
+        if expected is not None:
+            read = dict(zip(found[row].keys.tolist(), found[row].grades.tolist(), strict=True))
+            assert read == pytest.approx(expected, rel=1e-14)
+            assert found[row].ideal.tolist() == sorted(found[row].grades.tolist(), reverse=True)
+            assert found[row].relevant == sum(grade > 0 for grade in expected.values())
+
+
+@pytest.mark.parametrize("combine", ["mean", "median"])
+def test_one_deadline_after_the_other_reads_the_same_as_each_alone(combine):
+    judgments = [
+        (*j[:5], draw.choice([0, 0, 7, 8])) for j in crowd(4, 400, 2000) for draw in [random.Random(str(j))]
+    ]
+    deadlines = np.linspace(-1.0, 201.0, 150)
+    table = table_of(*judgments, combine=combine, limit=10_000)
+    together = {}
+    for rows, qrels in table.at_deadlines(np.full(len(deadlines), Q), deadlines):
+        together |= dict(zip(rows.tolist(), qrels, strict=True))
+    for row in random.Random(1).sample(range(len(deadlines)), 40):
+        # Asked for backwards and forwards, so that nothing of the one before is of use.
+        alone = table_of(*judgments, combine=combine, limit=10_000).at(Q, float(deadlines[row]))
+        assert (alone is None) == (row not in together)
+        if alone is not None:
+            assert together[row].grades == pytest.approx(alone.grades, rel=1e-14)
+            assert together[row].keys.tolist() == alone.keys.tolist()
+            assert together[row].targets.tolist() == alone.targets.tolist()
+            assert together[row].relevant_targets == alone.relevant_targets
+            assert together[row].first_ts == alone.first_ts
+
+
+def test_a_large_grade_that_is_withdrawn_leaves_no_rounding_error_behind():
+    table = table_of(
+        *((Q, A, i, 10.0, 0.1) for i in range(300)), *((Q, A, 1000 + i, 10.0, 1e9) for i in range(300))
+    )
+    for i in range(300):
+        table.apply(Q, A, 1000 + i, 20.0 + i, None)
+    [(_, qrels)] = table.at_deadlines(np.full(400, Q), np.arange(400) + 9.5)
+    assert qrels[-1].grades.tolist() == [pytest.approx(0.1, rel=1e-15)]
+
+
+def test_views_too_large_to_be_held_together_come_in_parts(monkeypatch):
+    table = table_of(*((Q, key, ANN, float(key), 1.0) for key in range(1, 500)))
+    monkeypatch.setattr(judgments_module, "MAX_READ_GRADES", 1000)
+    parts = list(table.at_deadlines(np.full(40, Q), np.linspace(100.0, 499.0, 40)))
+    assert len(parts) > 1
+    assert sorted(row for rows, _ in parts for row in rows.tolist()) == list(range(40))
+    assert max(sum(len(q.keys) for q in {id(q): q for q in found}.values()) for _, found in parts) <= 1500
