@@ -26,8 +26,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from monitor import environment, strict_yaml
 from monitor.commit_token import commit_token, is_loopback
 from monitor.durations import in_words
-from monitor.events import AHEAD_SECONDS, MAX_RANKED
-from monitor.fields import Address, Count, File, NotNegative, Positive, Servers, Topics, Truth, unique
+from monitor.events import AHEAD_SECONDS, MAX_ID_LENGTH, MAX_RANKED
+from monitor.fields import Address, Count, File, NotNegative, Positive, Servers, Size, Topics, Truth, unique
 from monitor.fields import start as one_start
 from monitor.metrics import ALIASES, METRICS, Measure, parse
 from monitor.mistakes import Mistake
@@ -41,11 +41,16 @@ RESERVED_LABELS = frozenset(
     ).split()
 )
 
+MIN_MEMORY = 64 << 20
+"""Below this an impression with 1,000 results might be too large."""
+MAX_LABEL_VALUES = 200
+"""Values that the list of a label can have: each takes memory and series."""
 ALWAYS = ("results empty latency outcome_success dwell_seconds click_depth scroll_depth label_delay").split()
 """Metrics that are exported whether configured or not."""
 
 SHAPES = {
     "tuple_type": "a list",
+    "dict_type": "a mapping of keys",
     "model_type": "a mapping of keys",
     "model_attributes_type": "a mapping of keys",
     "float_type": "a number",
@@ -72,6 +77,13 @@ def _label_name(name: str) -> str:
 
 
 LabelName = Annotated[str, AfterValidator(_label_name)]
+
+
+LabelValues = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=MAX_ID_LENGTH)], ...],
+    Field(min_length=1, max_length=MAX_LABEL_VALUES),
+    AfterValidator(unique),
+]
 
 
 class Section(BaseModel):
@@ -170,6 +182,16 @@ class LimitsConfig(Section):
     """Interactions held at once; over it the oldest are decided early."""
     judgments: Count = 5_000_000
     """Judgments held at once; over it the queries that were judged longest ago are forgotten."""
+    memory: Annotated[Size, Field(ge=MIN_MEMORY)] = 512 << 20
+    """Bytes, estimated, that impressions, interactions and judgments may take together, as a number or as
+    `512MiB`; at least 64 MiB. The process takes about 200 MB beside it. An impression that alone would take
+    more than a 2048th is rejected as `too_large`. Over it the kind that takes most gives way: its oldest
+    are decided early, or forgotten."""
+
+    @property
+    def impression_bytes(self) -> int:
+        """More than this no impression may take by itself, whatever else is held."""
+        return self.memory // 2048
 
 
 class LogConfig(Section):
@@ -251,6 +273,9 @@ class Config(BaseSettings):
     """How many closed windows of each size the API has."""
     labels: Annotated[tuple[LabelName, ...], AfterValidator(unique)] = ("variant",)
     """The only label names of impressions that are exported."""
+    label_values: dict[LabelName, LabelValues] = {}
+    """The values of a label that have series of their own, for each label that has such a list; any other is
+    `other`. Without a list the first 50 values that come have them."""
     metrics: tuple[Annotated[MetricConfig, BeforeValidator(_metric)], ...] = tuple(
         MetricConfig(metric=name) for name in DEFAULT_METRICS
     )
@@ -290,6 +315,9 @@ class Config(BaseSettings):
     def _consistent(self) -> Self:
         self._refuse_shared_families()
         self._token = commit_token(self.commit_token, self.commit_token_file)
+        for label in self.label_values:
+            if label not in self.labels:
+                raise ValueError(f'label_values: "{label}" is not among labels; add it there, or take it out')
         for label, values in (("window", self.windows), ("maturity", self.judgments.maturities)):
             if len({in_words(value) for value in values}) != len(values):
                 raise ValueError(f"two values would share one {label} label: {', '.join(map(str, values))}")

@@ -100,7 +100,8 @@ def _form(model: type[BaseModel], path: Location) -> type | None:
         section = section.model_fields[str(name)].annotation
     if isinstance(section, type) and issubclass(section, BaseModel):
         return dict
-    return tuple if getattr(section, "__origin__", None) is tuple else str
+    origin = getattr(section, "__origin__", None)
+    return origin if origin in JSON_FORMS else str
 
 
 def _is_json(text: str, form: type) -> bool:

@@ -77,6 +77,22 @@ def number(value: Any) -> Any:
     return value
 
 
+UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+
+
+def size_bytes(value: Any) -> Any:
+    """Read a size: a number of bytes, or a number with a unit.
+
+    >>> size_bytes("512MiB"), size_bytes("1.5G"), size_bytes(1000)
+    (536870912, 1500000000, 1000)
+    """
+    if isinstance(value, str) and (found := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMG]?|[KMG]i)B?", value)):
+        return int(float(found[1]) * UNITS[found[2]])
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f'must be a size as 536870912 or "512MiB", not "{value}"')  # noqa: TRY004
+    return value
+
+
 def _truth(value: Any) -> Any:
     if not isinstance(value, bool | Variable):
         raise ValueError(f'must be true or false, not "{short(str(value))}"')  # noqa: TRY004
@@ -95,6 +111,7 @@ Positive = Annotated[
     float, Field(gt=0, le=MAX_SECONDS, allow_inf_nan=False), AfterValidator(_measurable), _Number
 ]
 Count = Annotated[int, Field(ge=1, le=MAX_INTEGER), _Number]
+Size = Annotated[int, Field(le=MAX_INTEGER), BeforeValidator(size_bytes)]
 Truth = Annotated[bool, BeforeValidator(_truth)]
 File = Annotated[Path, AfterValidator(_file)]
 Address = Annotated[str, AfterValidator(address)]

@@ -67,9 +67,11 @@ class Arrival:
         counted: bool,
         keep_embeddings: bool,
         ahead_seconds: float,
+        max_impression_bytes: int,
     ) -> None:
         """`table` is None where judgments do not belong."""
         partition = (chunk.topic, chunk.partition)
+        self._max_impression_bytes = max_impression_bytes
         self._progress = progress
         self._part = progress.partitions[partition]
         self._chunk = chunk
@@ -107,6 +109,8 @@ class Arrival:
         # The clock of today says nothing about what was read, and perhaps rejected, before a restart.
         compared_with = stamps if by_broker or not self._counted else np.minimum(stamps, now)
         found = events_of(records, compared_with, self._ahead_seconds, now)
+        if self._keep_embeddings:
+            found = [self._bounded(event) for event in found]
         if self._part.were_ahead and not self._counted:
             found = [
                 Rejected(Reason.FUTURE_TS) if offset in self._part.were_ahead else event
@@ -135,6 +139,14 @@ class Arrival:
     @property
     def _lateness(self) -> float:
         return self._progress.watermark.lateness
+
+    def _bounded(self, event: Any) -> Any:
+        """Refuse an impression that is too large, whatever else is held: a replay must refuse it too."""
+        # Without embeddings none is: the least memory that can be configured sees to that.
+        if type(event) is not Impression or event.embeddings is None:
+            return event
+        is_too_large = intake.size_bytes(event) > self._max_impression_bytes
+        return Rejected(Reason.TOO_LARGE) if is_too_large else event
 
     def _reject(self, event: Rejected | Judgment, offset: int, stamp: float) -> None:
         """Count a record that is not an event, or not one that belongs here."""

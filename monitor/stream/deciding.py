@@ -12,7 +12,7 @@ from monitor.config import LimitsConfig
 from monitor.durations import in_words
 from monitor.stream import interactions
 from monitor.stream.books import Books
-from monitor.stream.bounds import evictions
+from monitor.stream.bounds import Bytes, evictions
 from monitor.stream.cells import Observer
 from monitor.stream.impressions import Impressions, one_after_the_other
 from monitor.stream.interactions import NOTHING_DONE, Interactions, ended
@@ -70,9 +70,9 @@ class Decisions:
         for progress, watermark in watermarks:
             self._end_interactions(progress, progress.task.expire(watermark), "unmatched")
 
-    def keep_bounds(self, tasks: Mapping[int, TaskProgress], now: float) -> None:
-        """Decide early what is over a bound."""
-        for eviction in evictions(tasks, self._limits):
+    def keep_bounds(self, tasks: Mapping[int, TaskProgress], allowed: Bytes, now: float) -> None:
+        """Decide early what is over a bound; `allowed` says how much memory each kind may take."""
+        for eviction in evictions(tasks, self._limits, allowed):
             self._end_interactions(eviction.progress, eviction.interactions, "evicted")
             for number, impressions in eviction.stages:
                 self._decide(number, [(eviction.progress, impressions)], "evicted", now)

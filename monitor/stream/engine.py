@@ -14,7 +14,7 @@ from monitor.events import Judgment, Reason, Rejected
 from monitor.stream import checkpoint, intake
 from monitor.stream.arriving import Arrival, events_of
 from monitor.stream.books import Books
-from monitor.stream.bounds import is_over
+from monitor.stream.bounds import is_over, memory_shares
 from monitor.stream.clock_readings import ClockReadings
 from monitor.stream.cuts import Cuts, Parts
 from monitor.stream.deciding import Decisions
@@ -40,7 +40,7 @@ class Engine:
 
     def __init__(self, config: Config, roles: Mapping[str, Role]) -> None:
         self.plan = make_plan(config)
-        self.labels = LabelSets(config.labels)
+        self.labels = LabelSets(config.labels, config.label_values)
         self._config = config
         self._roles = roles
         self._judgments_anywhere = Role.EVENTS in roles.values()
@@ -308,7 +308,8 @@ class Engine:
                 books.fates["judgment", intake.judge(event, self._table)] += 1
             else:
                 books.rejected[event.reason if isinstance(event, Rejected) else Reason.WRONG_TOPIC] += 1
-        books.judgments_evicted += self._table.evict()
+        allowed = memory_shares(self._tasks, self._table, self._config.limits)
+        books.judgments_evicted += self._table.evict(allowed.judgments)
 
     def _ingest_events(self, chunk: Chunk, now: float, *, counted: bool) -> None:
         progress = self._tasks[chunk.partition]
@@ -325,6 +326,7 @@ class Engine:
             counted=counted,
             keep_embeddings=self.plan.keeps_embeddings,
             ahead_seconds=self._config.ahead_seconds,
+            max_impression_bytes=self._config.limits.impression_bytes,
         )
         arrival.take(now, lambda w: self._advance(progress, w, now))
         first = chunk.records[0]
@@ -334,11 +336,12 @@ class Engine:
         self._keep_bounds(now)
 
     def _keep_bounds(self, now: float) -> None:
-        if self._table.is_full or is_over(self._tasks, self._config.limits):
+        if self._table.is_full or is_over(self._tasks, self._table, self._config.limits):
             # What has passed goes first: it is no longer there to be decided early.
             self.advance(now)
-            self._judging.books.judgments_evicted += self._table.evict()
-            self._decisions.keep_bounds(self._tasks, now)
+            allowed = memory_shares(self._tasks, self._table, self._config.limits)
+            self._judging.books.judgments_evicted += self._table.evict(allowed.judgments)
+            self._decisions.keep_bounds(self._tasks, allowed, now)
 
     def _cover(self, part: PartitionProgress, first_record: float) -> None:
         """Windows are complete from where the reading began: the first record, or when it was assigned."""

@@ -12,6 +12,8 @@ from monitor.metrics import Bools, Floats, Ints
 Objects = NDArray[np.object_]
 NO_KEY = -1
 """What no key is: hash() never gives it."""
+IMPRESSION_BYTES, KEY_BYTES, OBJECT_BYTES = 300, 12, 200
+"""About what is held of an impression: by itself, for each ranked key, and beside an array of its own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -37,6 +39,13 @@ class Impressions:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def size_bytes(self) -> int:
+        """About what they take in memory while they are held, on the high side."""
+        own = [each for column in (self.shown, self.embeddings) if column is not None for each in column]
+        arrays: int = sum(each.nbytes + OBJECT_BYTES for each in own if each is not None)
+        return IMPRESSION_BYTES * len(self) + KEY_BYTES * len(self.keys) + arrays
 
     def __getitem__(self, rows: slice | Ints | Bools) -> "Impressions":
         """Some of the rows; of a slice no number is copied."""

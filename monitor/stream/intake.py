@@ -11,7 +11,14 @@ import numpy as np
 from monitor.events import Click, Dwell, Impression, Judgment, Outcome, Ranked
 from monitor.metrics import Ints
 from monitor.metrics.batch import lengths_of
-from monitor.stream.impressions import NO_KEY, Impressions, Objects
+from monitor.stream.impressions import (
+    IMPRESSION_BYTES,
+    KEY_BYTES,
+    NO_KEY,
+    OBJECT_BYTES,
+    Impressions,
+    Objects,
+)
 from monitor.stream.interactions import (
     CLICK,
     DWELL,
@@ -29,6 +36,12 @@ SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
 def ids_of(events: Sequence[Impression | Click | Dwell | Outcome]) -> list[int]:
     """The ids of the impressions that these are, or belong to."""
     return [hash(event.impression_id) for event in events]
+
+
+def size_bytes(event: Impression) -> int:
+    """About what an impression takes in memory while it is held with its embeddings."""
+    vectors = 0 if event.embeddings is None else event.embeddings.nbytes + OBJECT_BYTES
+    return IMPRESSION_BYTES + KEY_BYTES * len(event.ranked) + vectors
 
 
 def impressions(

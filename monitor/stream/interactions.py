@@ -18,6 +18,8 @@ _MIX = np.array(
     dtype=np.uint64,
 )
 """Odd numbers, by which unlike things are told apart in a sum."""
+JOINED_BYTES, WAITING_BYTES = 300, 1000
+"""About what is held of an interaction whose impression is held, and of one that waits for it."""
 _TYPES = (np.int64, np.float64, np.int8, np.int64, np.bool_, np.float64, np.float64, np.float64)
 """Of the columns, in their order."""
 

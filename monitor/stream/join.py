@@ -8,7 +8,15 @@ import numpy as np
 
 from monitor.metrics import Bools, Floats
 from monitor.stream.impressions import Impressions, one_after_the_other
-from monitor.stream.interactions import Interaction, Interactions, ended, meetings, side_by_side
+from monitor.stream.interactions import (
+    JOINED_BYTES,
+    WAITING_BYTES,
+    Interaction,
+    Interactions,
+    ended,
+    meetings,
+    side_by_side,
+)
 from monitor.stream.joined import Joined
 from monitor.stream.plan import Plan
 from monitor.stream.queues import Arrivals, Queue
@@ -51,6 +59,10 @@ class Task:
         """Impressions that are not settled."""
         self.pending = 0
         """Interactions without a fate: those that wait, and those of held impressions."""
+        self.waiting = 0
+        """Those of them that wait."""
+        self.impression_bytes = 0
+        """About what the held impressions take in memory."""
 
     def admit(
         self,
@@ -98,10 +110,12 @@ class Task:
             self._marks.difference_update(done._replace(shown=np.full(done.size, np.nan)).marks())
             self._marks.update(done.marks())
             self._joined.add(done)
+            self.waiting -= done.size
 
     def hold(self, impressions: Impressions) -> None:
         """Take impressions in, each of which was admitted."""
         self.open += len(impressions)
+        self.impression_bytes += impressions.size_bytes
         self._arrivals.put(impressions)
 
     def interact(self, done: Interactions, watermarks: Floats) -> Counter[tuple[str, str]]:
@@ -120,7 +134,13 @@ class Task:
             self._joined.add(done.only(meets & is_new))
         if not meets.all():
             self._waiting.add(done.only(~meets & is_new))
+            self.waiting += int(np.count_nonzero(~meets & is_new))
         return fates
+
+    @property
+    def interaction_bytes(self) -> int:
+        """About what the interactions take in memory."""
+        return JOINED_BYTES * (self.pending - self.waiting) + WAITING_BYTES * self.waiting
 
     def interactions_of(self, impressions: Impressions) -> Interactions:
         """Hand out what was done with impressions, once: their clicks are decided."""
@@ -187,6 +207,7 @@ class Task:
     def _release(self, settled: Iterable[Impressions]) -> None:
         for part in settled:
             self.open -= len(part)
+            self.impression_bytes -= part.size_bytes
             for impression, ts in zip(part.ids.tolist(), part.ts.tolist(), strict=True):
                 if self._held.get(impression) == ts:
                     del self._held[impression]
@@ -194,12 +215,14 @@ class Task:
     def expire(self, watermark: float) -> Interactions:
         """The interactions whose impression can no longer come."""
         expired = self._waiting.expire(self._attribution, watermark)
+        self.waiting -= expired.size
         self._forget(expired)
         return expired
 
     def evict_waiting(self, number_of: int) -> Interactions:
         """Give up the oldest interactions that wait; fewer than asked for if there are not so many."""
         evicted = self._waiting.evict(number_of)
+        self.waiting -= evicted.size
         self._forget(evicted)
         return evicted
 

@@ -1,7 +1,7 @@
 """Label sets: the configured labels of an impression as one small number, with bounded cardinality."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 MAX_VALUES = 50
 UNKNOWN = "unknown"
@@ -9,12 +9,17 @@ OTHER = "other"
 
 
 class LabelSets:
-    """Gives each combination of label values a number, and at most MAX_VALUES values to each name."""
+    """Gives each combination of label values a number.
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    A name has the values that are allowed for it, or else the first MAX_VALUES that come.
+    """
+
+    def __init__(self, names: tuple[str, ...], allowed: Mapping[str, Collection[str]] = {}) -> None:
         self.names = names
         self.values: list[tuple[str, ...]] = []
-        self._known: dict[str, set[str]] = {name: set() for name in names}
+        self._known: dict[str, set[str]] = {name: set(allowed.get(name, ())) for name in names}
+        self._limits = {name: 0 if name in allowed else MAX_VALUES for name in names}
+        """How many values are taken as they come."""
         self._numbers: dict[tuple[str | None, ...], int] = {}
         """By the values as sent, and as exported."""
         if not names:
@@ -46,7 +51,7 @@ class LabelSets:
         known = self._known[name]
         if not value or value in known:
             return value or UNKNOWN
-        if len(known) >= MAX_VALUES:
+        if len(known) >= self._limits[name]:
             overflow[name] += 1
             return OTHER
         known.add(value)

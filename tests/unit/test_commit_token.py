@@ -3,6 +3,7 @@
 import importlib
 import logging
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -157,7 +158,7 @@ def test_the_warning_is_logged_at_the_start(
         return None
 
     monkeypatch.setattr(module, "_serve", nothing)
-    monkeypatch.setattr(module, "set_up", lambda _: None)
+    monkeypatch.setattr(module, "set_up", lambda _: SimpleNamespace(flush=lambda: None))
     with caplog.at_level(logging.WARNING):
         module.serve(written(tmp_path, "listen: 0.0.0.0:9109"))
     (message,) = caplog.messages

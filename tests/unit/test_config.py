@@ -11,16 +11,20 @@ from pydantic import ValidationError
 from monitor import strict_yaml
 from monitor.config import (
     DEFAULT_METRICS,
+    MIN_MEMORY,
     RESERVED_LABELS,
     Config,
     ConfigError,
     KafkaConfig,
+    LimitsConfig,
     MetricConfig,
     SecurityConfig,
     TopicsConfig,
     load,
     start_time,
 )
+from monitor.events import MAX_RANKED, Impression
+from monitor.stream.intake import size_bytes
 from monitor.stream.records import Role
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -57,6 +61,12 @@ INVALID = {
     ' and not begin with "__"',
     "label-twice": "labels: stands twice: variant, variant",
     "labels-not-a-list": 'labels: must be a list, not "variant"',
+    "label-values-of-another-label": 'label_values: "country" is not among labels; add it there, or take'
+    " it out",
+    "label-values-not-a-list": 'label_values.variant: must be a list, not "a"',
+    "label-values-twice": "label_values.variant: stands twice: a, b, a",
+    "memory-in-words": 'limits.memory: must be a size as 536870912 or "512MiB", not "much"',
+    "memory-too-small": 'limits.memory: Input should be greater than or equal to 67108864, not "1MiB"',
     "impressions-without-interactions": "kafka.topics: give events, or both impressions and interactions",
     "events-and-impressions": "kafka.topics: give either events, or impressions and interactions, not both",
     "judgments-alone": "kafka.topics: give events, or both impressions and interactions",
@@ -273,6 +283,26 @@ def test_the_environment_reaches_into_sections_and_leaves_the_rest_of_them(writt
     kafka = load(written("kafka: {bootstrap_servers: 'broker:1', group_id: from-file}")).kafka
     assert (kafka.bootstrap_servers, kafka.group_id) == ("broker:1", "from-environment")
     assert kafka.security.tls
+
+
+@pytest.mark.parametrize("text", ["536870912", "512MiB", "512Mi", "0.5GiB", "536870.912kB"])
+def test_a_size_is_a_number_of_bytes_or_has_a_unit(text, monkeypatch, written):
+    assert load(written(f"limits: {{memory: {text}}}")).limits.memory == 512 << 20
+    monkeypatch.setenv("RANKING_MONITOR__LIMITS__MEMORY", text)
+    assert load(None).limits.memory == 512 << 20
+
+
+def test_the_values_of_labels_can_be_listed_in_the_environment_as_json(monkeypatch):
+    monkeypatch.setenv("RANKING_MONITOR__LABEL_VALUES", '{"variant": ["a", "b"]}')
+    assert load(None).label_values == {"variant": ("a", "b")}
+    monkeypatch.setenv("RANKING_MONITOR__LABEL_VALUES", "a,b")
+    with pytest.raises(ConfigError, match="LABEL_VALUES: must be a mapping of keys, written as JSON"):
+        load(None)
+
+
+def test_an_impression_with_the_most_results_is_never_too_large():
+    least = LimitsConfig(memory=MIN_MEMORY).impression_bytes
+    assert size_bytes(Impression("i", "q", 0.0, [f"k{i}" for i in range(MAX_RANKED)])) < least
 
 
 def test_lists_in_the_environment_are_json(monkeypatch):

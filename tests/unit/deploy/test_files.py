@@ -12,7 +12,8 @@ import yaml
 
 from monitor.alerting.render import rules_file
 from monitor.alerting.values import Values, load_values
-from monitor.config import Config, load
+from monitor.config import Config, LimitsConfig, load
+from monitor.fields import size_bytes
 from tests.support.documents import ROOT, blocks, text
 
 CHART = ROOT / "deploy/helm/ranking-monitor"
@@ -180,3 +181,10 @@ def _check_config(config: str, secret: dict[str, str], folder: Path) -> None:
     loaded = load(path)
     assert loaded.kafka.security.password_file == folder / "password"
     assert loaded.token == secret["commit-token"]
+
+
+def test_the_memory_of_the_chart_carries_what_the_engine_may_take_and_the_rest_of_the_process() -> None:
+    values = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
+    limit = size_bytes(values["resources"]["limits"]["memory"])
+    # docs/sizing.md: 200 MB beside it, and as much again to spare.
+    assert limit >= LimitsConfig().memory + 400e6

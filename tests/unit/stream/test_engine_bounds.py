@@ -1,5 +1,8 @@
 """The engine's bounds: over each of them the oldest are decided early, as if time had passed, and counted."""
 
+import base64
+
+import numpy as np
 import pytest
 
 from monitor.stream.records import Role
@@ -158,3 +161,88 @@ def test_over_the_bound_of_judgments_what_was_replaced_goes_before_any_query_doe
     assert line.snapshot.judgments == 2  # that one, and the tick's
     assert line.snapshot.judgments_evicted == 0
     assert line.observed("vector_precision_avg", maturity="20s") == [(1, 1.0)]
+
+
+# Memory.
+
+WITH_EMBEDDINGS = {"metrics": ["ild@10"]}
+FLOOR = 64 << 20
+"""The least that can be configured."""
+
+
+def held_bytes(line):
+    tasks = [progress.task for progress in line.engine._tasks.values()]
+    return sum(task.impression_bytes + task.interaction_bytes for task in tasks)
+
+
+def vectors(count, dimensions):
+    return [base64.b64encode(np.ones(dimensions, "<f4").tobytes()).decode()] * count
+
+
+def test_an_impression_that_takes_too_much_by_itself_is_rejected_whatever_else_is_held():
+    line = Timeline(limits={"memory": FLOOR}, **WITH_EMBEDDINGS)
+    line.bring(impression("small", 0, "ab", embeddings=vectors(2, 3000)))
+    line.bring(impression("large", 1, "ab", embeddings=vectors(2, 5000)))
+    assert line.snapshot.rejected["too_large"] == 1
+    assert line.snapshot.open_impressions == 1
+    line.assert_books_balance()
+
+
+def test_embeddings_that_no_metric_needs_make_nothing_too_large():
+    line = Timeline(limits={"memory": FLOOR})
+    line.bring(impression("large", 1, "ab", embeddings=vectors(2, 5000)))
+    assert line.snapshot.rejected["too_large"] == 0
+    assert held_bytes(line) < 1000
+
+
+def test_over_the_memory_the_oldest_impressions_are_decided_early():
+    line = Timeline(limits={"memory": FLOOR}, **WITH_EMBEDDINGS)
+    for i in range(0, 3000, 50):
+        line.bring(
+            *(impression(f"i{n}", n / 1000, "ab", embeddings=vectors(2, 3500)) for n in range(i, i + 50))
+        )
+        assert held_bytes(line) <= FLOOR
+    evicted = line.fates("impression")["evicted"]
+    assert 640 < evicted < 700
+    assert line.snapshot.open_impressions == 3000 - evicted
+    line.bring(tick(500))
+    assert line.fates("impression") == {"evicted": evicted, "settled": 3000 - evicted}
+    assert held_bytes(line) < 1000
+    line.assert_books_balance()
+
+
+def test_small_old_impressions_go_before_a_large_new_one_until_all_fits():
+    line = Timeline(limits={"memory": FLOOR}, **WITH_EMBEDDINGS)
+    line.bring(*(impression(f"small{i}", i / 1e4, "a") for i in range(20_000)))
+    line.bring(*(impression(f"i{i}", 3 + i / 1e4, "ab", embeddings=vectors(2, 3500)) for i in range(2500)))
+    assert held_bytes(line) <= FLOOR
+    assert line.fates("impression")["evicted"] >= 20_000
+
+
+def test_over_the_memory_clicks_that_wait_go_and_the_fewer_impressions_stay():
+    line = Timeline(limits={"memory": FLOOR}, attribution_seconds=1000, judgments={"maturities": [2000]})
+    line.bring(impression("i", 0))
+    line.bring(*(click(f"nobody{i}", i / 1e4) for i in range(70_000)))
+    assert held_bytes(line) <= FLOOR
+    assert line.snapshot.open_impressions == 1
+    assert line.fates("click")["evicted"] > 2000
+
+
+def test_over_the_memory_the_judgments_go_that_take_most_of_it():
+    line = Timeline(limits={"memory": FLOOR})
+    line.bring(impression("i", 0, query="q0"))
+    line.bring(*(judgment("a", 1, 1, query=f"q{i}") for i in range(120_000)))
+    assert line.engine._table.size_bytes <= FLOOR
+    assert line.snapshot.judgments_evicted > 10_000
+    assert line.snapshot.judgments == 120_000 - line.snapshot.judgments_evicted
+    assert line.snapshot.open_impressions == 1
+    assert line.fates("impression") == {}
+
+
+def test_what_was_held_and_has_gone_takes_nothing():
+    line = Timeline(**WITH_EMBEDDINGS)
+    line.bring(impression("i", 0, "aba", embeddings=vectors(3, 8)), click("i", 1), click("later", 2))
+    line.bring(click("i", 3, key="b"), impression("later", 4), click("never", 4), impression("j", 5))
+    assert held_bytes(line) > 1000
+    line.finish()
+    assert held_bytes(line) == 0

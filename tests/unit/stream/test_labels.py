@@ -93,3 +93,26 @@ def test_there_is_an_end_to_the_number_of_sets():
     for i in range(1000):
         number(sets, {"variant": f"v{i}"}, overflow)
     assert len(sets) == MAX_VALUES + 1
+
+
+def test_with_a_list_junk_that_comes_first_leaves_the_listed_values_their_own_sets():
+    sets = LabelSets(("variant", "country"), {"variant": ("a", "b")})
+    overflow = Counter()
+    junk = [number(sets, {"variant": f"junk-{i}", "country": "de"}, overflow) for i in range(200)]
+    listed = [number(sets, {"variant": value, "country": "de"}, overflow) for value in ("a", "b")]
+    assert {sets.values[n] for n in junk} == {("other", "de")}
+    assert [sets.values[n] for n in listed] == [("a", "de"), ("b", "de")]
+    assert overflow == {"variant": 200}
+
+
+def test_a_missing_value_is_unknown_beside_a_list_too():
+    sets = LabelSets(("variant",), {"variant": ("a",)})
+    overflow = Counter()
+    assert sets.values[number(sets, None, overflow)] == ("unknown",)
+    assert overflow == {}
+
+
+def test_a_list_may_have_more_values_than_are_taken_as_they_come():
+    allowed = [f"v{i}" for i in range(MAX_VALUES + 20)]
+    sets = LabelSets(("variant",), {"variant": allowed})
+    assert [sets.values[number(sets, {"variant": v}, Counter())] for v in allowed] == [(v,) for v in allowed]
