@@ -78,6 +78,7 @@ class JudgmentTable:
             if entry.live < entry.size:
                 before = entry.size, entry.size_bytes
                 entry.compact(math.inf)
+                entry.forget_view()
                 self._resized(entry, *before)
         before_live = self.live
         if self.is_full or self.size_bytes > max_bytes:

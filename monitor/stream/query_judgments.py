@@ -12,7 +12,7 @@ from monitor.stream.timeline import Timeline
 FEW = 64
 """So many rows are searched one by one; an index would cost more."""
 MAX_UNORDERED = 1 << 16
-ORDERED_ANEW = 1 / 32
+ORDERED_ANEW = 1 / 100
 """From this share of unordered rows on, all rows are sorted; fewer are inserted."""
 TIMELINE_FROM = 256
 """Rows from which on a second deadline is read by a timeline."""
@@ -90,7 +90,12 @@ class QueryJudgments:
                 self._index = {pair: at for at, pair in self._unordered_pairs()}
             self._index[row[0], row[1]] = self.size
         self.size += 1
-        self.forget_view()
+        self._timeline = None
+        if row[3] > self.since:
+            # Deadlines before its time do not see it: what was read of them stays true.
+            self.until = min(self.until, row[3])
+        else:
+            self.forget_view()
 
     def _unordered_pairs(self) -> list[tuple[int, tuple[int, int]]]:
         pairs = self.rows[["key", "assessor"]][self.ordered : self.size].tolist()
@@ -103,7 +108,7 @@ class QueryJudgments:
         self.rows = rows if needed.all() else rows[needed]
         self.size = self.ordered = len(self.rows)
         self._index = {}
-        self.forget_view()
+        self._timeline = None
 
     def _in_order(self) -> Rows:
         rows, unordered = self.rows[: self.size], self.size - self.ordered

@@ -376,3 +376,14 @@ def test_views_too_large_to_be_held_together_come_in_parts(monkeypatch):
     assert len(parts) > 1
     assert sorted(row for rows, _ in parts for row in rows.tolist()) == list(range(40))
     assert max(sum(len(q.keys) for q in {id(q): q for q in found}.values()) for _, found in parts) <= 1500
+
+
+def test_a_judgment_of_a_later_time_leaves_what_was_read_of_earlier_deadlines():
+    table = table_of(*((Q, A, i, 10.0, 1.0) for i in range(500)))
+    before = table.at(Q, 15.0)
+    for i in range(500):
+        table.apply(Q, A, i, 20.0, 2.0)
+        assert table.at(Q, 19.9) is before
+    assert grades(table, 20.0) == {A: 2.0}
+    table.apply(Q, A, 0, 12.0, 3.0)
+    assert grades(table, 19.9) == {A: pytest.approx((499 * 1.0 + 3.0) / 500)}
