@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -45,7 +45,7 @@ def closed_connections(request: pytest.FixtureRequest) -> None:
     asyncio says goodbye in the background, and aiokafka does not wait for it: a loop that ends first leaves
     the socket open, and the warning about it fails whichever test runs when it is collected.
     """
-    if {"secure_kafka", "lone_kafka"} & set(request.fixturenames):
+    if {"secure_kafka", "lone_kafka", "strict_kafka"} & set(request.fixturenames):
         request.getfixturevalue("closing_connections")
 
 
@@ -67,11 +67,24 @@ def lone_kafka(tmp_path: Path) -> Iterator[OwnBroker]:
         yield broker
 
 
+@pytest.fixture(scope="session")
+def strict_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnBroker]:
+    """A broker that creates missing topics and has ACLs; a client without a password may do everything."""
+    more = {
+        "auto.create.topics.enable": "true",
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+        "allow.everyone.if.no.acl.found": "true",
+    }
+    with broker_or_skip(tmp_path_factory.mktemp("strict-kafka"), more) as broker:
+        yield broker
+
+
 @contextmanager
-def broker_or_skip(folder: Path) -> Iterator[OwnBroker]:
+def broker_or_skip(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[OwnBroker]:
     """Start a broker; where none can be had the test is skipped, or fails when REQUIRE_KAFKA=1."""
     try:
-        with own_broker(folder) as broker:
+        with own_broker(folder, more) as broker:
             yield broker
     except Unavailable as none:
         no_kafka(str(none))

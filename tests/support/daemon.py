@@ -61,6 +61,12 @@ class Daemon:
     async def metrics(self) -> Series:
         return series((await self.get("/metrics")).text)
 
+    async def scrape(self) -> Series:
+        """What Prometheus gets, who acknowledges by it what it shows."""
+        async with httpx.AsyncClient(base_url=self.url, timeout=10, verify=False) as client:
+            headers = {"X-Prometheus-Scrape-Timeout-Seconds": "10"}
+            return series((await client.get("/metrics", headers=headers)).text)
+
     async def total(self, name: str, **labels: str) -> float:
         """The sum of a family's series that have these labels."""
         wanted = set(labels.items())

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,9 +26,9 @@ def running_broker() -> Broker | None:
 
 
 @contextmanager
-def own_broker(folder: Path) -> Iterator[OwnBroker]:
+def own_broker(folder: Path, more: Mapping[str, str] | None = None) -> Iterator[OwnBroker]:
     """Start a broker of one's own in a container or a process; stopped and removed at the end."""
-    settings = Settings()
+    settings = Settings(more=more or {})
     broker = OwnBroker(settings, folder, choose_node(settings, folder))
     try:
         broker.start()

@@ -1,5 +1,6 @@
 """One broker's settings: server.properties and the two commands, the same in a process and in a container."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.support.ports import free_ports
@@ -77,10 +78,12 @@ class Settings:
     ports: Ports = field(default_factory=new_ports)
     username: str = "monitor"
     password: str = "correct-horse-battery"
+    more: Mapping[str, str] = field(default_factory=dict)
+    """Properties that only this broker has; they win over the template's."""
 
     def properties(self, *, bind: str, config: str, data: str) -> str:
         """Write server.properties for a broker whose files lie in `config` and whose log goes to `data`."""
-        return TEMPLATE.format(
+        text = TEMPLATE.format(
             bind=bind,
             config=config,
             data=data,
@@ -91,6 +94,7 @@ class Settings:
             sasl_ssl=self.ports.sasl_ssl,
             controller=self.ports.controller,
         )
+        return text + "".join(f"{name}={value}\n" for name, value in self.more.items())
 
     def format_command(self, *, libs: str, config: str) -> list[str]:
         """Prepare the log folder, with the SCRAM user; does nothing the second time."""
