@@ -1,7 +1,7 @@
 """What a commit remembers beside the offset: how far a task was counted. Read back as untrusted text."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated
 
 import msgspec
@@ -157,6 +157,22 @@ def not_after(checkpoint: Checkpoint, until: float) -> Checkpoint:
             kind: None if at is None else min(at, until + _longest(checkpoint))
             for kind, at in checkpoint.apart.items()
         },
+    )
+
+
+def without(known: Checkpoint | None, topics: Collection[str]) -> Checkpoint | None:
+    """Forget what was counted of topics whose logs are others now.
+
+    >>> without(Checkpoint(positions={"impressions": 7, "clicks": 3}), ["clicks"]).positions
+    {'impressions': 7}
+    """
+    if known is None or known.positions.keys() <= set(topics):
+        return None
+    return msgspec.structs.replace(
+        known,
+        positions={topic: offset for topic, offset in known.positions.items() if topic not in topics},
+        late={topic: offsets for topic, offsets in known.late.items() if topic not in topics},
+        ahead={topic: offsets for topic, offsets in known.ahead.items() if topic not in topics},
     )
 
 

@@ -268,7 +268,10 @@ class Engine:
                 *(number, in_words(round(checkpoint.latest(stored) - now)), in_words(self.plan.last_delay)),
             )
             stored = checkpoint.not_after(stored, now - self._config.lateness_seconds)
-        counted = checkpoint.higher(stored, self.cuts.shown_of.get(number))
+        # Where nothing is committed though this process has counted some, the topic was deleted and created.
+        created = [tp[0] for tp, start in parts.items() if start.fresh]
+        shown = checkpoint.without(self.cuts.shown_of.get(number), created)
+        counted = checkpoint.higher(stored, shown)
         progress = TaskProgress(number, self.plan, self._config.lateness_seconds, counted, self._new_tally())
         for partition, start in parts.items():
             progress.add(partition, start, now)

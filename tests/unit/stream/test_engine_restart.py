@@ -384,3 +384,16 @@ def test_what_no_scrape_has_shown_of_a_task_goes_with_it_and_is_counted_when_it_
     assigned(line, p0=0)
     feed(line, log)
     assert counted(line.snapshot) == before
+
+
+def test_a_topic_that_was_deleted_and_created_is_counted_though_scrapes_have_shown_the_old_one():
+    line = Timeline(commit="interval")
+    line.bring(impression("i", 0), click("i", 1), tick(15))
+    shown = line.snapshot.records["events"]
+    assigned(line, p1=0)
+    line.engine.assign({ZERO: Start(0, "", fresh=True, from_beginning=True, end=5)}, NOW)
+    assert line.engine.to_replay == 0
+    second = Timeline()
+    second.bring(impression("j", 20), tick(40))
+    feed(line, second.log)
+    assert line.snapshot.records["events"] == shown + 2
