@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test faults fuzz bench bench-short lint format lock kafka clean python docs dashboards
+.PHONY: help demo test faults kills fuzz bench bench-short lint format lock kafka clean python docs dashboards
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour
 
 fuzz: $(VENV)/.dev ## Mutate valid input for a minute a target, from a new seed (FUZZ_SECONDS=600; `make test` has a short run)
 	$(BIN)/python -m tests.fuzz
+
+kills: $(VENV)/.dev ## Six kills in a minute, twenty times over: half an hour
+	FAULTS=full SIX_KILLS_RUNS=20 $(BIN)/pytest tests/faults/test_six_kills.py $(PYTEST_ARGS)
 
 bench: $(VENV)/.dev ## Measure everything beside what others build, and write benchmarks/RESULTS.md: half an hour or more
 	$(BIN)/python -m benchmarks

@@ -154,6 +154,9 @@ class KafkaConfig(Section):
     """Brokers as host:port, separated by commas."""
     group_id: Annotated[str, Field(min_length=1)] = "ranking-monitor"
     """Consumer group; replicas with the same one share the partitions."""
+    group_instance_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,249}$")] | None = None
+    """Static membership: a name that this replica keeps and no other has, as a pod of a StatefulSet does.
+    After `kill -9` a replica with it has its partitions back at once; see docs/deploying.md."""
     topics: TopicsConfig = TopicsConfig(events=("search-events",))
     """Which topics carry what."""
     start: Annotated[Literal["latest", "earliest"] | AwareDatetime, WrapValidator(one_start)] = "latest"

@@ -30,7 +30,7 @@ class Replica:
         folder: Path,
         config: Mapping[str, Any],
         *,
-        session_seconds: float = 3.0,
+        session_seconds: float | None = 3.0,
         proxy: int = 0,
         dawdle_seconds: float = 0.0,
         memory_bytes: int | None = None,
@@ -43,7 +43,9 @@ class Replica:
         self.starts = 0
         self._moment = folder / f"moment-{port}"
         self._moment.write_bytes(b"\0")
-        faults: dict[str, Any] = {"session_seconds": session_seconds, "dawdle_seconds": dawdle_seconds}
+        faults: dict[str, Any] = {"dawdle_seconds": dawdle_seconds}
+        if session_seconds is not None:
+            faults["session_seconds"] = session_seconds
         if config.get("commit", "scrape") == "scrape":
             faults["moment"] = str(self._moment)
         if proxy:

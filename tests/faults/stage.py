@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import broker_or_skip
 from tests.faults.checks import exact
+from tests.faults.increases import Key
 from tests.faults.replica import Replica
 from tests.faults.traffic import Traffic, traffic
 from tests.support.kafka import Broker, OwnBroker
@@ -126,6 +127,12 @@ class Scene:
         except AssertionError as error:
             states = [await replica.state() for replica in self._replicas]
             raise AssertionError("\n".join([str(error), *states])) from None
+
+    async def count(self, expected: Mapping[Key, float], server: Prometheus, since: float) -> float:
+        """See that a server counts everything exactly; how long that took since a moment."""
+        counted_at: list[float] = []
+        await exact(server, expected, 60.0, counted_at.append)
+        return counted_at[0] - since
 
 
 Scenario = Callable[[Scene], Awaitable[None]]

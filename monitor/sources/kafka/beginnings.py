@@ -1,6 +1,6 @@
 """Where a new assignment begins: partitions that go on, partitions to resume, partitions that are new."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from monitor.config import KafkaConfig
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.checks import CO_PARTITIONED, check_equal, partition_counts
 from monitor.sources.kafka.client import Settings, admin_client
+from monitor.sources.kafka.members import members, without_owner
 from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.offsets import NEVER, Committed, Log, at_start, committed, logs, resume
 from monitor.sources.kafka.waiting import Waiting
@@ -51,16 +52,26 @@ async def find(
     """Ask the brokers. Raises Waiting for what the group or the topics still lack."""
     roles = {topic: role for topic, role in config.topics.roles().items() if role is not Role.JUDGMENTS}
     async with admin_client(settings) as admin:
-        counts = await partition_counts(admin, roles)
+        try:
+            counts = await partition_counts(admin, roles)
+        except Waiting:
+            # The group notices a topic that comes back by its metadata, which may be half a minute old.
+            internals.refresh_metadata(consumer)
+            raise
         check_equal(counts, roles, Waiting)
         everything = [(topic, number) for topic in roles for number in range(counts[topic])]
         if not given:
+            # Nothing is left for this member only if the others own everything.
+            if free := without_owner(everything, await members(admin, config.group_id)):
+                internals.refresh_metadata(consumer)
+                raise Waiting(f"waiting for the group {config.group_id} to share out {_names(free)}")
             return Beginnings(len(everything), {}, {})
         if lacking := incomplete(given, everything, roles):
             internals.refresh_metadata(consumer)
             raise Waiting(f"waiting for the group {config.group_id} to share out {lacking}")
         stored = await committed(admin, config.group_id, everything)
-    new_group = all(pair.offset == NEVER for pair in stored.values())
+    # Where this process has read before, the offsets are gone because the topics were deleted.
+    new_group = not memory.has_delivered and all(pair.offset == NEVER for pair in stored.values())
     # One member chooses for all: two that look at the end of a log a moment apart see different ends.
     if new_group and everything[0] not in given:
         raise Waiting(f"waiting for the starting positions of the new group {config.group_id}")
@@ -95,11 +106,15 @@ def incomplete(
     'clicks[1]'
     """
     numbers = {number for topic, number in given if roles[topic] in CO_PARTITIONED}
-    return ", ".join(
-        f"{topic}[{number}]"
+    return _names(
+        (topic, number)
         for topic, number in everything
         if number in numbers and roles[topic] in CO_PARTITIONED and (topic, number) not in given
     )
+
+
+def _names(places: Iterable[TopicPartition]) -> str:
+    return ", ".join(f"{topic}[{number}]" for topic, number in places)
 
 
 def go_on(position: int, stored: Committed, held: Log) -> Beginning:

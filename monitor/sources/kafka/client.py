@@ -1,6 +1,8 @@
 """How to reach the brokers: addresses, TLS and SASL, and what a refusal means."""
 
 import logging
+import re
+import socket
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -17,16 +19,27 @@ from monitor.sources.kafka.waiting import Waiting
 
 Settings = dict[str, Any]
 
+CLIENT_ID = "ranking-monitor"
 PROBE_MS = 5_000
 PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 """TLS errors of a broker that goes down, not of one that refuses."""
 
 
-def settings(config: KafkaConfig) -> Settings:
+def client_id(listen: tuple[str, int]) -> str:
+    """A name that only the process has that listens at this address of this machine; "" where any port does.
+
+    Whoever has it too was here before and is gone, since two processes cannot listen at one address.
+    """
+    host, port = listen
+    name = f"{CLIENT_ID}-{socket.gethostname()}-{host}-{port}"
+    return re.sub(r"[^A-Za-z0-9._-]", "_", name) if port else ""
+
+
+def settings(config: KafkaConfig, own_client_id: str = "") -> Settings:
     """Keyword arguments that every aiokafka client takes."""
     return {
         "bootstrap_servers": [server.strip() for server in config.bootstrap_servers.split(",")],
-        "client_id": "ranking-monitor",
+        "client_id": own_client_id or CLIENT_ID,
         # Longer than the group's rebalance timeout, or a slow rebalance looks like a dead broker.
         "request_timeout_ms": 35_000,
         "retry_backoff_ms": 250,
@@ -80,8 +93,7 @@ def _reason(error: Exception) -> str:
 async def probe(chosen: Settings) -> None:
     """Connect to one bootstrap server and hang up, for aiokafka's own bootstrap hides why it failed."""
     servers = chosen["bootstrap_servers"]
-    passed_on = ("client_id", "security_protocol", "ssl_context")
-    options = {key: chosen[key] for key in chosen if key in passed_on or key.startswith("sasl_")}
+    options = connecting(chosen)
     try:
         hosts = collect_hosts(servers, randomize=False)
     except ValueError:
@@ -98,6 +110,12 @@ async def probe(chosen: Settings) -> None:
             await connection.close()
             return
     raise no_broker(", ".join(servers), causes[-1])
+
+
+def connecting(chosen: Settings) -> Settings:
+    """What a single connection takes of the settings."""
+    passed_on = ("client_id", "security_protocol", "ssl_context")
+    return {key: chosen[key] for key in chosen if key in passed_on or key.startswith("sasl_")}
 
 
 def _hint(error: BaseException, options: Settings) -> str:

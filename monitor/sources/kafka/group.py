@@ -14,6 +14,8 @@ from monitor.sources.base import SourceError
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.beginnings import Beginning, Beginnings, find
 from monitor.sources.kafka.client import Settings, refusal
+from monitor.sources.kafka.heartbeat import SpareHeartbeat
+from monitor.sources.kafka.instance import in_use, is_free
 from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.reader import QUIET_WAIT_MS, Fetched, Reader, consuming
 from monitor.sources.kafka.waiting import Notices, Waiting
@@ -21,10 +23,13 @@ from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
 log = logging.getLogger(__name__)
 
+SESSION_MS, HEARTBEAT_MS = 10_000, 2_000
+"""A killed member's partitions wait for others until its session times out."""
 COMMIT_SECONDS = 5.0
 CONFIRM_SECONDS = 2.0
 SETTLE_SECONDS = 20.0
 RETRY_SECONDS = 0.5
+IN_USE_SECONDS = 2.0
 SMALL_LAG = 1_000
 """Records that may be left where a reader still counts as being at the end."""
 QUIET_BYTES = 65_536
@@ -52,9 +57,11 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             **settings,
             **consuming(config),
             group_id=config.group_id,
+            group_instance_id=config.group_instance_id,
             # Equal partition numbers of all topics go to one member; with a second assignor they might not.
             partition_assignment_strategy=(RangePartitionAssignor,),
-            session_timeout_ms=45_000,
+            session_timeout_ms=SESSION_MS,
+            heartbeat_interval_ms=HEARTBEAT_MS,
             rebalance_timeout_ms=30_000,
             # Events wait while judgments are read. A loop that hangs stops the heartbeat as well.
             max_poll_interval_ms=3_600_000,
@@ -71,7 +78,9 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         self._given: frozenset[TopicPartition] | None = None
         self._total = 0
         self._settled = False
-        self._generation = -1
+        self._membership = ("", -1)
+        self._spare = SpareHeartbeat(settings, config.group_id)
+        self._counts: dict[str, int] = {}
         self._caught_up = False
         self._news: Mapping[TopicPartition, Beginning] | None = None
         self._joined = False
@@ -81,12 +90,28 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
     async def start(self) -> None:
         """Connect; joining comes later, so that no partition waits here for the judgments to be read."""
         await self.consumer.start()
+        if self._config.group_instance_id:
+            internals.before_join(self.consumer, self._may_join)
+
+    async def _may_join(self) -> bool:
+        """Whether to join; not while another process uses our instance id, after we have lost it."""
+        if not self._memory.member_id or internals.membership(self.consumer)[0]:
+            return True
+        free = await is_free(self._settings, self._config, self._memory.member_id)
+        if free is False:
+            self.heard_at = time.monotonic()
+            self._obstacle = in_use(self._config)
+            self._notices.say(self._obstacle, self._obstacle)
+        if not free:
+            await asyncio.sleep(IN_USE_SECONDS)
+        return bool(free)
 
     def join(self) -> None:
         """Ask the group for partitions, once."""
         if not self._joined:
             self._joined = True
             self.heard_at = time.monotonic()
+            self._spare.start()
             self.consumer.subscribe(list(self._roles), listener=self)
 
     def on_partitions_revoked(self, _: Collection[Place]) -> None:
@@ -96,7 +121,8 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
     def on_partitions_assigned(self, assigned: Collection[Place]) -> None:
         """Only hold records off: some may be on their way, and no heartbeat runs while this is called."""
         self._reset(frozenset((place.topic, place.partition) for place in assigned))
-        self._generation = internals.generation(self.consumer)
+        self._membership = internals.membership(self.consumer)
+        self._memory.member_id = self._membership[0]
         for place in assigned:
             self.consumer.pause(place)
             # Any position will do while it is paused, and keeps aiokafka from asking for one of its own.
@@ -156,6 +182,7 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             self.consumer.seek(Place(*place), start.offset)
             self.consumer.resume(Place(*place))
         self._settled = True
+        self._counts = self._known_counts()
         self._news = found.given
         if self._obstacle:
             self._notices.over(self._obstacle, "the event partitions are shared out")
@@ -165,9 +192,11 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             log.warning("%s", self.lacks_partitions)
 
     def take(self, now: float) -> list[Chunk]:
+        self._spare.tick(now, internals.coordinator_address(self.consumer), self._membership)
         chunks = super().take(now)
         self._remember()
         if self._settled:
+            self._look_for_partitions()
             behind = max(self.ledger.lag().values(), default=0) > SMALL_LAG
             self._caught_up = self._caught_up or not behind
             if behind or self.blocked or self._one_by_one:
@@ -177,6 +206,15 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
             if not self._given:
                 self.heard_at = now
         return chunks
+
+    def _look_for_partitions(self) -> None:
+        """See whether partitions have come or gone: aiokafka does not if a static member leads the group."""
+        if self._config.group_instance_id and self._known_counts() != self._counts:
+            self._counts = self._known_counts()
+            internals.rejoin(self.consumer)
+
+    def _known_counts(self) -> dict[str, int]:
+        return {topic: len(self.consumer.partitions_for_topic(topic) or ()) for topic in self._roles}
 
     def _remember(self) -> None:
         # Before the news are handed out, the process still is where it was before them.
@@ -226,9 +264,10 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
         self, epoch: int, offsets: Mapping[TopicPartition, tuple[int, str]], memory: Memory | None = None
     ) -> None:
         # Nothing is awaited between this look and the making of the request. A member without a generation
-        # would be taken for one that needs none, as long as the group is empty.
-        generation = internals.generation(self.consumer)
-        if epoch != self._epoch or generation != self._generation or generation < 0:
+        # would be taken for one that needs none, as long as the group is empty. With an instance id a member
+        # can be replaced within a generation: only its member id tells.
+        membership = internals.membership(self.consumer)
+        if epoch != self._epoch or membership != self._membership or membership[1] < 0:
             raise Waiting(f"the group {self._config.group_id} is being shared out anew")
         if memory:
             memory.attempt(offsets)
@@ -239,6 +278,7 @@ class GroupReader(Reader, ConsumerRebalanceListener):  # type: ignore[misc] # ai
     async def close(self) -> None:
         """End the work and the consumer; what it still does is not remembered."""
         self._settled = False
+        self._spare.stop()
         await super().close()
 
     @property

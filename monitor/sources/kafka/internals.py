@@ -5,14 +5,17 @@ import asyncio
 import contextlib
 import copy
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from aiokafka import AIOKafkaConsumer
+from aiokafka import AIOKafkaConsumer, client
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.consumer import consumer as consumer_module
 from aiokafka.consumer import fetcher
 from aiokafka.errors import LeaderNotAvailableError, for_code
 from aiokafka.protocol.fetch import FetchRequest
+from aiokafka.protocol.group import LeaveGroupRequest
 from aiokafka.protocol.metadata import MetadataRequest
 from aiokafka.record.default_records import DefaultRecordBatch
 from aiokafka.record.legacy_records import LegacyRecordBatch
@@ -122,10 +125,63 @@ for batches, check in ((DefaultRecordBatch, check_headers), (LegacyRecordBatch, 
     for codec, decompress in (("gzip", gunzip), ("snappy", unsnappy), ("lz4", unlz4), ("zstd", unzstd)):
         setattr(decoders, f"{codec}_decode", _bounded(decompress, check))
 
+_creates_topics: ContextVar[bool] = ContextVar("creates_topics", default=True)
 
-def generation(consumer: AIOKafkaConsumer) -> int:
-    """The group's generation that this member belongs to; -1 outside of one."""
-    return int(consumer._coordinator.generation)
+
+def _metadata_request(topics: list[str] | None) -> MetadataRequest:
+    return MetadataRequest(topics, allow_auto_topic_creation=_creates_topics.get())
+
+
+class _Client(client.AIOKafkaClient):  # type: ignore[misc] # aiokafka is not typed
+    """The client of every consumer: no broker creates a topic because a consumer asked for it.
+
+    aiokafka asks for a topic again and again after it was deleted, and lets the broker create it.
+    """
+
+    async def _metadata_update(self, *args: Any) -> Any:
+        token = _creates_topics.set(False)
+        try:
+            return await super()._metadata_update(*args)
+        finally:
+            _creates_topics.reset(token)
+
+
+client.MetadataRequest = _metadata_request
+consumer_module.AIOKafkaClient = _Client
+
+
+def membership(consumer: AIOKafkaConsumer) -> tuple[str, int]:
+    """The member id and the group's generation that it belongs to; "" and -1 outside of the group."""
+    coordinator = consumer._coordinator
+    return str(coordinator.member_id), int(coordinator.generation)
+
+
+def coordinator_address(consumer: AIOKafkaConsumer) -> tuple[str, int] | None:
+    """Where the group's coordinator listens; None while that is not known."""
+    node = consumer._client.cluster.broker_metadata(consumer._coordinator.coordinator_id)
+    return (node.host, node.port) if node else None
+
+
+def before_join(consumer: AIOKafkaConsumer, may_join: Callable[[], Awaitable[bool]]) -> None:
+    """Ask before each request to join the group; where the answer is no, it is asked again."""
+    coordinator = consumer._coordinator
+    join = coordinator._do_rejoin_group
+
+    async def join_if_allowed(subscription: Any) -> Any:
+        return await may_join() and await join(subscription)
+
+    coordinator._do_rejoin_group = join_if_allowed
+
+
+def rejoin(consumer: AIOKafkaConsumer) -> None:
+    """Join the group again; if this member leads it, the partitions are shared out again."""
+    consumer._coordinator.request_rejoin()
+
+
+async def expel(admin: AIOKafkaAdminClient, group_id: str, member_id: str) -> None:
+    """Take a member out of its group, as if it had left."""
+    coordinator = await admin.find_coordinator(group_id)
+    await admin._send_request(LeaveGroupRequest(group_id, member_id), coordinator)
 
 
 async def commit_once(
@@ -215,6 +271,9 @@ async def describe(admin: AIOKafkaAdminClient, topics: Collection[str]) -> list[
 
 async def close(consumer: AIOKafkaConsumer) -> None:
     """Stop a consumer within four seconds, also when no broker answers; it leaves its group if one does."""
+    if consumer._coordinator is not None:
+        # With it aiokafka would not leave, and the group would wait until the session times out.
+        consumer._coordinator._group_instance_id = None
     # In a task of its own, for stop() can end in a CancelledError that nobody asked for.
     await _within(CLOSE_SECONDS, consumer.stop())
     coordinator, fetcher = consumer._coordinator, consumer._fetcher

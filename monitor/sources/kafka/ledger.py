@@ -189,6 +189,11 @@ class Ledger:
         for progress in self._partitions.values():
             progress.moved_at = now
 
+    @property
+    def has_fetched(self) -> bool:
+        """Whether each partition was fetched with success since it was begun."""
+        return all(progress.fetched_at > -math.inf for progress in self._partitions.values())
+
     def lag(self) -> dict[TopicPartition, int]:
         """Records between the position and the end, for each partition."""
         return {place: progress.lag for place, progress in self._partitions.items()}

@@ -29,6 +29,10 @@ class Memory:
 
     def __init__(self) -> None:
         self._held: dict[TopicPartition, Holding] = {}
+        self.has_delivered = False
+        """Whether any event partition was ever handed out."""
+        self.member_id = ""
+        """This process's last member id; empty before the first."""
         self.judgments: dict[TopicPartition, int] = {}
         """How far the judgments were handed out, which no group shares out."""
 
@@ -40,6 +44,7 @@ class Memory:
 
     def deliver(self, beginnings: Mapping[TopicPartition, tuple[Start, Committed]]) -> None:
         """Note a whole new assignment that is handed out now; what is not in it is forgotten."""
+        self.has_delivered = self.has_delivered or bool(beginnings)
         self._held = {
             place: Holding(start.offset, (stored,)) for place, (start, stored) in beginnings.items()
         }

@@ -16,6 +16,7 @@ from monitor.sources.kafka.checks import check_equal, partition_counts, warn_of_
 from monitor.sources.kafka.client import Settings, admin_client, no_broker, probe, refusal, settings
 from monitor.sources.kafka.group import GroupReader
 from monitor.sources.kafka.judgments import JudgmentsReader
+from monitor.sources.kafka.members import expel_predecessor
 from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.reader import Reader
 from monitor.sources.kafka.topic_clocks import in_lines, topic_clocks
@@ -57,6 +58,11 @@ class Session:
             filter(None, (reader.open_transactions(time.monotonic()) for reader in self.readers))
         )
 
+    @property
+    def has_fetched(self) -> bool:
+        """Whether every partition was fetched with success at least once."""
+        return all(reader.ledger.has_fetched for reader in self.readers)
+
     async def close(self) -> None:
         """End within a few seconds, whether brokers answer or not."""
         await asyncio.gather(self.watchdog.stop(), *(reader.close() for reader in self.readers))
@@ -71,19 +77,28 @@ async def connect(
     idle_seconds: float,
     longest_delay_seconds: float,
     stuck_seconds: float,
+    own_client_id: str,
     waiting: Callable[[Waiting], None],
 ) -> Session:
     """Open a session, trying again until it works. Raises SourceError for what cannot heal.
 
     Unequal partition counts are a mistake at the start; when `running` they are partitions being added.
     """
-    chosen = settings(config)
+    # Read at each call: credentials may have been replaced.
+    chosen = settings(config, own_client_id)
     delay = FIRST_RETRY_SECONDS
     while True:
         try:
             async with asyncio.timeout(OPEN_SECONDS):
                 group, judgments = await _open(
-                    config, chosen, notices, memory, idle_seconds, longest_delay_seconds, running=running
+                    config,
+                    chosen,
+                    notices,
+                    memory,
+                    idle_seconds,
+                    longest_delay_seconds,
+                    own_client_id,
+                    running=running,
                 )
         except Waiting as error:
             waiting(error)
@@ -106,6 +121,7 @@ async def _open(
     memory: Memory,
     idle_seconds: float,
     longest_delay_seconds: float,
+    own_client_id: str,
     *,
     running: bool,
 ) -> tuple[GroupReader, JudgmentsReader | None]:
@@ -117,6 +133,8 @@ async def _open(
         await warn_of_short_retention(admin, roles, longest_delay_seconds)
         if not running:
             await _log_topic_clocks(admin, roles)
+        if own_client_id and not config.group_instance_id:
+            await expel_predecessor(admin, config.group_id, own_client_id)
     topics = config.topics.judgments
     async with contextlib.AsyncExitStack() as unwind:
         group = GroupReader(config, chosen, notices, memory, idle_seconds)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Mapping
 
@@ -18,6 +19,10 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 0.3
 REPLACEMENTS = 2
 """New clients in a row that brought nothing, though there are records, after which it is called stuck."""
+RETRY_SECONDS, LONGEST_RETRY_SECONDS = 1.0, 30.0
+"""Time between two tries after a refusal."""
+SAME_REFUSAL_SECONDS = 120.0
+"""A refusal within this time after another makes the next try later still."""
 FAILURES = 25
 """Failed fetches in a row after which the client is taken for broken."""
 
@@ -36,11 +41,13 @@ class KafkaSource:
         longest_delay_seconds: float,
         *,
         stuck_seconds: float = 60.0,
+        own_client_id: str = "",
     ) -> None:
         self._config = config
         self._idle_seconds = idle_seconds
         self._longest_delay_seconds = longest_delay_seconds
         self._stuck_seconds = stuck_seconds
+        self._own_client_id = own_client_id
         self._notices = Notices()
         self._skipped: dict[TopicPartition, int] = {}
         self._session: Session | None = None
@@ -52,6 +59,10 @@ class KafkaSource:
         self._running = False
         self._replaced = 0
         self._polled_at = 0.0
+        self._assigned = self._assigned_again = False
+        self._refusal = ""
+        self._refused_at = -math.inf
+        self._retry_seconds = 0.0
 
     @property
     def roles(self) -> Mapping[str, Role]:
@@ -64,15 +75,31 @@ class KafkaSource:
         self._connect(None)
 
     async def poll(self) -> Poll:
-        """Wait shortly for records. Raises SourceError for what waiting cannot heal, and then always."""
+        """Wait shortly for records. Raises SourceError for what waiting cannot heal, and then always.
+
+        A refusal is a mistake in the configuration before the first assignment. After it somebody has changed
+        what this process may do, and may change it back: it is waited for.
+        """
         if self._failure:
             raise self._failure
         try:
             return await self._poll()
         except SourceError as error:
+            self._refuse(error)
+            return Poll(time.time())
+
+    def _refuse(self, error: SourceError) -> None:
+        self._reason = str(error)
+        if not self._assigned:
             self._failure = error
-            self._reason = str(error)
-            raise
+            raise error
+        now = time.monotonic()
+        again = now - self._refused_at < SAME_REFUSAL_SECONDS
+        self._retry_seconds = min(self._retry_seconds * 2, LONGEST_RETRY_SECONDS) if again else RETRY_SECONDS
+        self._refused_at = now
+        self._refusal = self._reason
+        self._notices.say(self._refusal, f"{self._refusal}; trying again, at least every 30 s")
+        self._connect(self._session, self._retry_seconds)
 
     async def _poll(self) -> Poll:
         session = self._session or await self._connected()
@@ -87,12 +114,18 @@ class KafkaSource:
         await asyncio.wait(waits, timeout=POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         now = self._polled_at = time.monotonic()
         chunks = judgments.take(now) if judgments else []
-        # Asked again: the fetch that was just taken may have told of more.
-        if judgments and judgments.comes_first(now):
-            group.hold(now)
-        else:
-            chunks += group.take(now)
+        refused = None
+        try:
+            # Asked again: the fetch that was just taken may have told of more.
+            if judgments and judgments.comes_first(now):
+                group.hold(now)
+            else:
+                chunks += group.take(now)
+        except SourceError as error:
+            refused = error  # The judgments that were taken are handed out all the same.
         assigned = group.take_news()
+        if assigned is not None:
+            self._assigned = self._assigned_again = True
         clock = time.time()
         idle = {
             place: clock - (now - fetched_at)
@@ -100,7 +133,15 @@ class KafkaSource:
         }
         if chunks:
             self._replaced = 0
-        self._watch(session, now)
+        try:
+            self._watch(session, now)
+        except SourceError as error:
+            refused = error
+        if refused:
+            self._refuse(refused)
+        elif self._refusal and self._assigned_again and session.has_fetched:
+            self._notices.over(self._refusal, f"no longer refused: {self._refusal}")
+            self._refusal = ""
         return Poll(clock, chunks, assigned, idle, reached=group.ledger.positions())
 
     async def _connected(self) -> Session | None:
@@ -137,15 +178,17 @@ class KafkaSource:
         else:
             self._answers()
 
-    def _connect(self, old: Session | None) -> None:
+    def _connect(self, old: Session | None, after_seconds: float = 0.0) -> None:
         self._session = None
+        self._assigned_again = False
         if old is not None:
             self._closing = asyncio.create_task(old.close())
-        self._connecting = asyncio.create_task(self._reconnect())
+        self._connecting = asyncio.create_task(self._reconnect(after_seconds))
 
-    async def _reconnect(self) -> Session:
+    async def _reconnect(self, after_seconds: float) -> Session:
         if self._closing is not None:
             await asyncio.shield(self._closing)
+        await asyncio.sleep(after_seconds)
         return await connect(
             self._config,
             self._notices,
@@ -154,6 +197,7 @@ class KafkaSource:
             idle_seconds=self._idle_seconds,
             longest_delay_seconds=self._longest_delay_seconds,
             stuck_seconds=self._stuck_seconds,
+            own_client_id=self._own_client_id,
             waiting=self._wait,
         )
 
@@ -180,6 +224,8 @@ class KafkaSource:
         lag = {place: count for reader in session.readers for place, count in reader.ledger.lag().items()}
         if away := session.watchdog.unreachable:
             return SourceStatus(ready=False, reason=away.what, lag=lag, skipped=skipped)
+        if self._refusal:
+            return SourceStatus(ready=False, reason=self._refusal, lag=lag, skipped=skipped)
         # Only after new clients did not help: until then it may heal by itself.
         stuck = self._replaced >= REPLACEMENTS
         if reason := session.reason:

@@ -9,6 +9,7 @@ import pytest
 from monitor.config import KafkaConfig, TopicsConfig
 from monitor.sources.kafka import beginnings as module
 from monitor.sources.kafka.beginnings import Beginning, Beginnings, begin, find, go_on
+from monitor.sources.kafka.members import Member
 from monitor.sources.kafka.memory import Memory
 from monitor.sources.kafka.offsets import NEVER, Committed, Log
 from monitor.sources.kafka.waiting import Waiting
@@ -23,7 +24,10 @@ FIRST, SECOND = [("shown", 0), ("clicked", 0)], [("shown", 1), ("clicked", 1)]
 def cluster(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """What the brokers answer: two topics of two partitions with offsets 2 to 9, and nothing committed."""
     there = SimpleNamespace(
-        counts={"shown": 2, "clicked": 2}, stored=dict.fromkeys(PLACES, Committed(NEVER, "")), refreshed=0
+        counts={"shown": 2, "clicked": 2},
+        stored=dict.fromkeys(PLACES, Committed(NEVER, "")),
+        members=[],
+        refreshed=0,
     )
 
     @asynccontextmanager
@@ -39,10 +43,13 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     async def logs(_: object, places: list[TopicPartition]) -> dict[TopicPartition, Log]:
         return dict.fromkeys(places, Log(2, 10))
 
+    async def members(*_: object) -> list[Member]:
+        return list(there.members)
+
     def refresh_metadata(_: object) -> None:
         there.refreshed += 1
 
-    for replaced in (admin_client, partition_counts, committed, logs):
+    for replaced in (admin_client, partition_counts, committed, logs, members):
         monkeypatch.setattr(module, replaced.__name__, replaced)
     monkeypatch.setattr(module.internals, "refresh_metadata", refresh_metadata)
     return there
@@ -75,8 +82,29 @@ async def test_a_partition_added_later_begins_with_its_first_record_whatever_the
     assert added.others == {}
 
 
-async def test_a_member_that_was_given_nothing_waits_for_nobody(cluster: SimpleNamespace) -> None:
+async def test_a_member_that_was_given_nothing_waits_until_others_own_everything(
+    cluster: SimpleNamespace,
+) -> None:
+    cluster.members = [Member("one", "", frozenset(FIRST)), Member("two", "", frozenset())]
+    with pytest.raises(Waiting, match=r"to share out shown\[1\], clicked\[1\]"):
+        await found([])
+    assert cluster.refreshed == 1
+    cluster.members[1] = Member("two", "", frozenset(SECOND))
     assert await found([]) == Beginnings(4, {}, {})
+
+
+async def test_topics_that_were_deleted_and_created_begin_with_their_first_record(
+    cluster: SimpleNamespace,
+) -> None:
+    memory = Memory()
+    memory.deliver(
+        {place: (Start(5, "", fresh=True, from_beginning=False), Committed(5, "")) for place in FIRST}
+    )
+    created = await found(FIRST, memory)
+    assert {begin.start for begin in created.given.values()} == {
+        Start(2, "", fresh=True, from_beginning=True, end=10)
+    }
+    assert created.others == {}
 
 
 async def test_counts_that_differ_are_waited_for(cluster: SimpleNamespace) -> None:

@@ -26,6 +26,7 @@ class Broker:
     """Takes commits, with whatever generation the client is in."""
 
     def __init__(self) -> None:
+        self.member_id = "member"
         self.generation = 5
         self.commits: list[Any] = []
         self.answers = asyncio.Event()
@@ -39,11 +40,16 @@ class Broker:
 @pytest.fixture
 def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     there = Broker()
-    monkeypatch.setattr(module.internals, "generation", lambda _: there.generation)
+    monkeypatch.setattr(module.internals, "membership", lambda _: (there.member_id, there.generation))
     monkeypatch.setattr(module.internals, "commit_once", there.commit_once)
     monkeypatch.setattr(module, "COMMIT_SECONDS", 0.05)
     monkeypatch.setattr(module, "CONFIRM_SECONDS", 0.05)
-    client = SimpleNamespace(pause=lambda _: None, seek=lambda *_: None, resume=lambda _: None)
+    client = SimpleNamespace(
+        pause=lambda _: None,
+        seek=lambda *_: None,
+        resume=lambda _: None,
+        partitions_for_topic=lambda _: {0},
+    )
     monkeypatch.setattr(module, "AIOKafkaConsumer", lambda **_: client)
     return there
 
@@ -77,6 +83,14 @@ async def test_nothing_is_stored_before_the_assignment_is_delivered(broker: Brok
 async def test_nothing_is_stored_in_another_generation(broker: Broker, generation: int) -> None:
     group, _ = settled()
     broker.generation = generation
+    assert not await group.confirm()
+    assert not await group.commit({PLACE: (4, "")})
+    assert broker.commits == []
+
+
+async def test_nothing_is_stored_as_another_member_of_the_same_generation(broker: Broker) -> None:
+    group, _ = settled()
+    broker.member_id = "replaced"
     assert not await group.confirm()
     assert not await group.commit({PLACE: (4, "")})
     assert broker.commits == []

@@ -33,11 +33,14 @@ class FakeReader:
         self.held = 0
         self.silent = False
         self.joined = False
+        self.refusal: SourceError | None = None
 
     def work(self) -> "asyncio.Task[None]":
         return asyncio.create_task(asyncio.sleep(0))
 
     def take(self, _: float) -> list[Chunk]:
+        if self.refusal:
+            raise self.refusal
         return [Chunk(self.topic, 0, [])] if not self.quiet else []
 
     @property
@@ -81,6 +84,10 @@ class FakeSession:
     @property
     def reason(self) -> str:
         return self.group.reason
+
+    @property
+    def has_fetched(self) -> bool:
+        return True
 
     async def close(self) -> None:
         await self.watchdog.stop()
@@ -191,6 +198,40 @@ async def test_what_cannot_heal_is_raised_by_every_poll(sessions: list[Any]) -> 
         with pytest.raises(SourceError, match="authentication refused"):
             await kafka.poll()
     assert kafka.status() == SourceStatus(ready=False, reason="authentication refused")
+    await kafka.stop()
+
+
+async def test_a_refusal_after_the_first_assignment_is_waited_for(
+    sessions: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "RETRY_SECONDS", 0.001)
+    first, second = FakeSession(), FakeSession()
+    first.group.news = second.group.news = {EVENTS: Start(0, "", fresh=True, from_beginning=True)}
+    sessions += [first, SourceError("refused"), SourceError("refused"), second]
+    kafka = await started()
+    await kafka.poll()
+    first.group.refusal = SourceError("refused")
+    # The judgments of that round were taken: nobody would hand them out again.
+    assert topics(await kafka.poll()) == ["judgments"]
+    assert kafka.status() == SourceStatus(ready=False, reason="refused", skipped={EVENTS: 1, JUDGMENTS: 1})
+    async with asyncio.timeout(5):
+        while not kafka.status().ready:
+            await kafka.poll()
+    assert first.closed
+    assert kafka._retry_seconds == pytest.approx(0.004)
+    await kafka.stop()
+
+
+async def test_the_time_between_two_tries_grows_to_half_a_minute(sessions: list[Any]) -> None:
+    kafka = await started()
+    kafka._assigned = True
+    waits = []
+    for _ in range(8):
+        kafka._refuse(SourceError("refused"))
+        waits.append(kafka._retry_seconds)
+        assert kafka._connecting
+        kafka._connecting.cancel()
+    assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
     await kafka.stop()
 
 
