@@ -10,7 +10,7 @@ from aiokafka import errors
 from monitor.config import KafkaConfig, SecurityConfig
 from monitor.sources.base import SourceError
 from monitor.sources.kafka import client
-from monitor.sources.kafka.client import probe, refusal, settings
+from monitor.sources.kafka.client import client_id, probe, refusal, settings
 from monitor.sources.kafka.waiting import Waiting
 
 
@@ -144,3 +144,15 @@ def test_a_refusal_is_told_in_words(error: BaseException, message: str) -> None:
 )
 def test_what_may_heal_is_no_refusal(error: BaseException) -> None:
     assert refusal(error) is None
+
+
+def test_a_client_id_names_the_host_and_the_address_and_has_only_letters_that_kafka_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "monitor-7d9f")
+    assert client_id(("0.0.0.0", 9109)) == "ranking-monitor-monitor-7d9f-0.0.0.0-9109"
+    assert client_id(("::1", 9109)) == "ranking-monitor-monitor-7d9f-__1-9109"
+
+
+def test_a_process_that_listens_at_any_port_has_no_client_id_of_its_own() -> None:
+    assert client_id(("127.0.0.1", 0)) == ""
