@@ -29,3 +29,6 @@ class Runbook(StrEnum):
     COMMITS = "RankingMonitorCommitsStopped"
     SKIPPING = "RankingMonitorSkipping"
     CRASH_LOOP = "RankingMonitorCrashLooping"
+    SENDER_AHEAD = "RankingMonitorSenderAhead"
+    LATE_IMPRESSIONS = "RankingMonitorLateImpressions"
+    CLOCK_SKEW = "RankingMonitorClockSkew"

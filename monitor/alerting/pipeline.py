@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from monitor.alerting.alerts import PIPELINE, Alert
+from monitor.alerting.clock_alerts import clock_alerts
 from monitor.alerting.means import references
 from monitor.alerting.promql import lines, select
 from monitor.alerting.values import Values
@@ -22,6 +23,7 @@ def pipeline_alerts(values: Values) -> Iterator[Alert]:
     yield _commits_stopped(values)
     yield _skipping(values)
     yield _crash_looping(values)
+    yield from clock_alerts(values)
 
 
 def _down(values: Values) -> Iterator[Alert]:

@@ -183,6 +183,7 @@ def pipeline_records(values: Values) -> Iterator[Record]:
         f"sum by (job) (\n  increase({evicted}[{seconds}])\n  or increase({forgotten}[{seconds}])\n)",
     )
     yield _skipped(values)
+    yield _late(values)
     # A partition that changes hands can be reported by two replicas for a moment.
     lag, watermark = select(catalogue.LAG.name, **job), select(catalogue.WATERMARK.name, **job)
     yield Record(
@@ -205,4 +206,22 @@ def _skipped(values: Values) -> Record:
         f"sum by (job, topic) (\n  max by (job, topic, partition) (\n"
         f"    ({skipped} and on (job, instance) time() - {started} < {seconds}) > 0\n"
         f"    or increase({skipped}[{in_words(seconds)}])\n  )\n)",
+    )
+
+
+def _late(values: Values) -> Record:
+    """Share of the impressions that were late."""
+    timing = values.RankingMonitorLateImpressions
+    late = select(catalogue.EVENTS.name, job=values.job, type="impression", fate="late")
+    # Late is known at once, settled only after the longest maturity. So the others are counted at their first
+    # deadline: until that maturity has passed, late is the only fate, and a few would look like all of them.
+    others = select(f"{catalogue.DECISION_DELAY.name}_count", job=values.job, delay=in_words(0))
+    seconds = in_words(timing.range)
+    return Record(
+        "job:ranking_monitor_late_impressions:ratio",
+        lines(
+            summed_increase(late, timing.range, ["job"]),
+            f"/ (sum by (job) (increase({late}[{seconds}]) or increase({others}[{seconds}]))"
+            f" >= {timing.min_impressions})",
+        ),
     )

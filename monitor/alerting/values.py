@@ -173,6 +173,25 @@ class CrashLooping(Timing):
     """How many are too many."""
 
 
+class SenderAhead(Timing):
+    max_lead: Span = MINUTE
+    """How far an event's `ts` may be ahead of the log's clock; with a `for` under 10m one event fires it."""
+
+
+class LateImpressions(Timing):
+    range: Span = 15 * MINUTE
+    """Over what late impressions are counted."""
+    max_share: Share = 0.01
+    """Share of the impressions."""
+    min_impressions: Count = 100
+    """Impressions that must have come in."""
+
+
+class ClockSkew(Timing):
+    max_skew: Span = 5
+    """How far a replica's clock may be ahead of the broker's, or behind it."""
+
+
 class Values(Block):
     """Everything that the rules can be told. The defaults make an empty file valid.
 
@@ -235,6 +254,12 @@ class Values(Block):
     """Records were gone before they were read, or cannot be decoded."""
     RankingMonitorCrashLooping: CrashLooping = CrashLooping(for_=0)
     """A replica starts again and again."""
+    RankingMonitorSenderAhead: SenderAhead = SenderAhead()
+    """The clock of a sender is ahead, so its events get the wrong time or are rejected."""
+    RankingMonitorLateImpressions: LateImpressions = LateImpressions(for_=5 * MINUTE)
+    """Impressions come more than `lateness_seconds` out of order and count in no metric."""
+    RankingMonitorClockSkew: ClockSkew = ClockSkew()
+    """The clock of a replica differs from the broker's; only for topics with `LogAppendTime`."""
 
     @model_validator(mode="wrap")
     @classmethod

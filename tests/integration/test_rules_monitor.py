@@ -8,11 +8,15 @@ import pytest
 
 from tests.rules.own_series import (
     BEGIN,
+    CLOCK_SKEW,
     COMMITTED,
+    DECIDED,
     END,
     EVICTED,
     FORGOTTEN,
     LAG,
+    LATE,
+    LEAD,
     OWN,
     RECORDS,
     REJECTED,
@@ -268,6 +272,10 @@ CALM: Samples = {
     STARTED: [0.0] * MINUTES,
     COMMITTED: [i * 60.0 - 15 for i in range(MINUTES)],
     SKIPPED: [0.0] * MINUTES,
+    LEAD: [2.0] * MINUTES,
+    DECIDED: counter([100.0] * MINUTES),
+    LATE: counter([0.1] * MINUTES),
+    CLOCK_SKEW: [0.1] * MINUTES,
 }
 
 
@@ -284,6 +292,9 @@ TROUBLES: dict[str, Samples] = {
     "RankingMonitorCommitsStopped": {COMMITTED: grown(60, 0)},
     "RankingMonitorSkipping": {SKIPPED: grown(0, 10)},
     "RankingMonitorCrashLooping": {STARTED: [max(0, i - ONSET) // 5 * 300.0 for i in range(MINUTES)]},
+    "RankingMonitorSenderAhead": {LEAD: [2.0] * ONSET + [90.0] * (MINUTES - ONSET)},
+    "RankingMonitorLateImpressions": {LATE: grown(0.1, 5)},
+    "RankingMonitorClockSkew": {CLOCK_SKEW: [0.1] * ONSET + [-9.0] * (MINUTES - ONSET)},
 }
 
 
@@ -302,7 +313,7 @@ def restart(samples: Samples) -> dict[str, list[float | str]]:
     """One scrape is missing, then counters begin at 0 again, and the start counts as the last commit."""
 
     def after(name: str, some: Sequence[float | str]) -> list[float | str]:
-        if "_total" in name:
+        if any(part in name for part in ("_total{", "_count{")):
             return [float(one) - float(some[BREAK]) for one in some[BREAK:]]
         if name == COMMITTED:
             return [max(float(one), BREAK * 60.0) for one in some[BREAK:]]
