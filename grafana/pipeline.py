@@ -4,6 +4,7 @@ from grafana_foundation_sdk.models import dashboard as models
 
 from grafana.alerts import alert_marks, alert_timeline, restart_marks
 from grafana.layout import Row, finish, start
+from grafana.rows.clocks import clocks
 from grafana.rows.intake import intake, losses
 from grafana.rows.process import process
 from grafana.rows.timeliness import health, timeliness
@@ -24,5 +25,5 @@ def pipeline(runbooks: str = URL) -> models.Dashboard:
     board.variables(process_variables(runbooks))
     board.annotations([alert_marks("RankingMonitor.+"), restart_marks()])
     timeline = alert_timeline("RankingMonitor.+", "instance", runbook=Runbook.DOWN, width=24, height=6)
-    rows = (health(), timeliness(), intake(), losses(), process(), Row("Alerts", [timeline]))
+    rows = (health(), timeliness(), clocks(), intake(), losses(), process(), Row("Alerts", [timeline]))
     return finish(board, rows)

@@ -128,10 +128,10 @@ def _set_aside() -> Builder[Panel]:
             says="Impressions a second that came behind the watermark; keys that stood twice in one "
             "ranking; impressions "
             'whose label became "other" because it has too many values.',
-            good="0, but for a trace of late ones. Many late: raise `lateness_seconds`, or look for a "
-            "producer that writes old events.",
+            good="0, but for a trace of late ones. Many late: choose `lateness_seconds` from how late "
+            "they are, or look for a producer that writes old events.",
             unit=Unit.PER_SECOND,
-            runbook=Runbook.WATERMARK,
+            runbook=Runbook.LATE_IMPRESSIONS,
         ),
         Query(late, "late impressions"),
         Query(rate(DUPLICATE_KEYS.name), "repeated keys"),
