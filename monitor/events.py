@@ -141,7 +141,7 @@ def decode(raw: bytes, now: float, ahead_seconds: float = AHEAD_SECONDS) -> Even
     >>> decode(b'{"type": "click", "impression_id": "i1", "ts": "2026-01-01T00:00:00Z", "position": 2}', 2e9)
     Click(impression_id='i1', ts=1767225600.0, key=None, position=2, dwell_seconds=None)
     >>> decode(b'{"type": "click", "impression_id": "i1", "ts": 1767225600000}', 2e9)
-    Rejected(reason=<Reason.MISSING_FIELD: 'missing_field'>)
+    Rejected(reason=<Reason.MISSING_FIELD: 'missing_field'>, ts=None)
     """
     if len(raw) > MAX_RECORD_BYTES:
         return Rejected(Reason.TOO_LARGE)

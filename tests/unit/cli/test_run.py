@@ -15,7 +15,7 @@ def test_retention_is_asked_for_the_longest_delay_and_the_largest_window(
 ) -> None:
     given: list[Any] = []
 
-    def source(*arguments: Any) -> None:
+    def source(*arguments: Any, **_: Any) -> None:
         given.extend(arguments)
         raise SourceError("seen")
 
