@@ -188,13 +188,13 @@ class LimitsConfig(Section):
     memory: Annotated[Size, Field(ge=MIN_MEMORY)] = 512 << 20
     """Bytes, estimated, that impressions, interactions and judgments may take together, as a number or as
     `512MiB`; at least 64 MiB. The process takes about 200 MB beside it. An impression that alone would take
-    more than a 2048th is rejected as `too_large`. Over it the kind that takes most gives way: its oldest
+    more than a 1536th is rejected as `too_large`. Over it the kind that takes most gives way: its oldest
     are decided early, or forgotten."""
 
     @property
     def impression_bytes(self) -> int:
         """More than this no impression may take by itself, whatever else is held."""
-        return self.memory // 2048
+        return self.memory // 1536
 
 
 class LogConfig(Section):

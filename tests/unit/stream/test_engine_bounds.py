@@ -182,7 +182,7 @@ def vectors(count, dimensions):
 def test_an_impression_that_takes_too_much_by_itself_is_rejected_whatever_else_is_held():
     line = Timeline(limits={"memory": FLOOR}, **WITH_EMBEDDINGS)
     line.bring(impression("small", 0, "ab", embeddings=vectors(2, 3000)))
-    line.bring(impression("large", 1, "ab", embeddings=vectors(2, 5000)))
+    line.bring(impression("large", 1, "ab", embeddings=vectors(2, 6000)))
     assert line.snapshot.rejected["too_large"] == 1
     assert line.snapshot.open_impressions == 1
     line.assert_books_balance()
@@ -190,7 +190,7 @@ def test_an_impression_that_takes_too_much_by_itself_is_rejected_whatever_else_i
 
 def test_embeddings_that_no_metric_needs_make_nothing_too_large():
     line = Timeline(limits={"memory": FLOOR})
-    line.bring(impression("large", 1, "ab", embeddings=vectors(2, 5000)))
+    line.bring(impression("large", 1, "ab", embeddings=vectors(2, 6000)))
     assert line.snapshot.rejected["too_large"] == 0
     assert held_bytes(line) < 1000
 
