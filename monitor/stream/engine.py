@@ -9,9 +9,8 @@ from operator import attrgetter
 import numpy as np
 
 from monitor.config import Config
-from monitor.durations import in_words
 from monitor.events import Judgment, Reason, Rejected
-from monitor.stream import checkpoint, intake
+from monitor.stream import intake
 from monitor.stream.arriving import Arrival, events_of
 from monitor.stream.books import Books
 from monitor.stream.bounds import is_over, memory_shares
@@ -25,6 +24,7 @@ from monitor.stream.plan import make_plan
 from monitor.stream.progress import Part, PartitionProgress, TaskProgress
 from monitor.stream.records import Chunk, Role, Start, TopicPartition
 from monitor.stream.snapshot import Snapshot
+from monitor.stream.takeover import counted_before
 from monitor.stream.tally import Tally
 from monitor.stream.watermark import lowest
 from monitor.stream.windows import Window, Windows
@@ -250,29 +250,11 @@ class Engine:
 
     def _begin(self, number: int, parts: Mapping[TopicPartition, Start], now: float) -> TaskProgress:
         """Take a task, from where it was counted: by its last owner, or shown by this process itself."""
-        try:
-            stored = checkpoint.of_task({tp[0]: start.metadata for tp, start in parts.items()})
-        except checkpoint.Unreadable as error:
-            # What was counted is not known. All that is there now is taken for counted: never twice.
-            log.warning(
-                "partition %d: how far it was counted cannot be read: %s; it is counted from now on",
-                *(number, error),
-            )
-            ends = {tp[0]: start.offset if start.end is None else start.end for tp, start in parts.items()}
-            stored = checkpoint.Checkpoint(positions=ends, watermark=now - self._config.lateness_seconds)
-        if stored and checkpoint.latest(stored) > now:
-            log.warning(
-                "partition %d: it was counted up to %s ahead of the clock, by a version that followed the"
-                " clocks of senders; it is counted from now on, and impressions of the last %s may count"
-                " twice in metrics that are decided later",
-                *(number, in_words(round(checkpoint.latest(stored) - now)), in_words(self.plan.last_delay)),
-            )
-            stored = checkpoint.not_after(stored, now - self._config.lateness_seconds)
-        # Where nothing is committed though this process has counted some, the topic was deleted and created.
-        created = [tp[0] for tp, start in parts.items() if start.fresh]
-        shown = checkpoint.without(self.cuts.shown_of.get(number), created)
-        counted = checkpoint.higher(stored, shown)
-        progress = TaskProgress(number, self.plan, self._config.lateness_seconds, counted, self._new_tally())
+        lateness = self._config.lateness_seconds
+        counted = counted_before(
+            number, parts, self.cuts.shown_of.get(number), plan=self.plan, lateness=lateness, now=now
+        )
+        progress = TaskProgress(number, self.plan, lateness, counted, self._new_tally())
         for partition, start in parts.items():
             progress.add(partition, start, now)
             if start.since is not None:
