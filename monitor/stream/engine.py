@@ -1,6 +1,5 @@
 """The engine: records in, fates and observations out. It knows event time only; the clock is a parameter."""
 
-import logging
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,8 +27,6 @@ from monitor.stream.takeover import counted_before
 from monitor.stream.tally import Tally
 from monitor.stream.watermark import lowest
 from monitor.stream.windows import Window, Windows
-
-log = logging.getLogger(__name__)
 
 MAX_PART = 1000
 """Records that are taken in, and forgotten, together."""
