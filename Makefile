@@ -26,7 +26,7 @@ demo: $(VENV)/.core ## Run the demo: simulator, page and /metrics, no broker (DE
 	$(BIN)/ranking-monitor demo $(DEMO_ARGS)
 
 test: lint ## Lint, then every test, two files at a time (PYTEST_ARGS="-k windows -x -n 0" chooses)
-	$(BIN)/pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour (`make test` has the short one)
 	FAULTS=full $(BIN)/pytest tests/faults $(PYTEST_ARGS)

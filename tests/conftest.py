@@ -5,9 +5,10 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.support import wait_until
 from tests.support.kafka import Broker, OwnBroker, Unavailable, own_broker, running_broker
@@ -15,12 +16,19 @@ from tests.support.kafka import Broker, OwnBroker, Unavailable, own_broker, runn
 pytest_plugins = ["tests.faults.figures"]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where several processes share the tests, a file stays in one, and so do the faults."""
-    for item in items:
-        place = item.path.parent if item.path.parent.name == "faults" else item.path
-        item.add_marker(pytest.mark.xdist_group(str(place)))
+class ByFile(LoadScopeScheduling):  # type: ignore[misc] # xdist is not typed
+    """Where several processes share the tests, a file stays in one of them, and so does the folder of faults.
+
+    Its scenarios run beside each other on one stage; two stages would run each of them twice.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.split("::", maxsplit=1)[0]
+        return "tests/faults" if file.startswith("tests/faults/") else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
 
 
 @pytest.fixture(scope="session")
