@@ -106,8 +106,9 @@ class Arrival:
         records = self._chunk.records
         offsets = [record.offset for record in records]
         stamps, by_broker = log_clock.timestamps(records), log_clock.are_append_times(records)
-        # The clock of today says nothing about what was read, and perhaps rejected, before a restart.
-        compared_with = stamps if by_broker or not self._counted else np.minimum(stamps, now)
+        # A producer's timestamp may be as wrong as its `ts`, so the clock counts too. When records are read
+        # again it has moved on: it rejects nothing that it let in before, and what it rejected is listed.
+        compared_with = stamps if by_broker else np.minimum(stamps, now)
         found = events_of(records, compared_with, self._ahead_seconds, now)
         if self._keep_embeddings:
             found = [self._bounded(event) for event in found]

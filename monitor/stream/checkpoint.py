@@ -90,7 +90,14 @@ def encode(checkpoint: Checkpoint) -> str:
         if len(text) <= MAX_CHARACTERS or not (late or ahead):
             return text
         # A commit that the broker refuses would stop all counting.
-        late, ahead = _newer_half(late), _newer_half(ahead)
+        if _size(late) >= _size(ahead):
+            late = _newer_half(late)
+        else:
+            ahead = _newer_half(ahead)
+
+
+def _size(found: Mapping[str, list[int]]) -> int:
+    return sum(map(len, found.values()))
 
 
 def _newer_half(found: Mapping[str, list[int]]) -> dict[str, list[int]]:

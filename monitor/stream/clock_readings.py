@@ -32,8 +32,8 @@ class RecentMaximum:
 
     def _forget(self, now: float) -> None:
         age = now - self._begun
-        if age >= KEPT_SECONDS:
-            self._before = self._latest if age < 2 * KEPT_SECONDS else -math.inf
+        if not 0 <= age < KEPT_SECONDS:
+            self._before = self._latest if 0 <= age < 2 * KEPT_SECONDS else -math.inf
             self._begun, self._latest = now, -math.inf
 
 

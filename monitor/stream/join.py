@@ -38,8 +38,8 @@ class Admission(NamedTuple):
 class Task:
     """The impressions and interactions of one partition number, and what is due when time passes.
 
-    An impression goes through one queue for each stage. What comes out of each is in the order of ts, since
-    nothing older than the watermark is let in.
+    An impression goes through one queue for each stage. What comes out of each is in the order of ts: hardly
+    anything older than the watermark is let in, and a queue puts that in its place.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -200,7 +200,7 @@ class Task:
         for number, joining in enumerate(reversed(taken)):
             decided = [*joining, *decided]
             if any(map(len, decided)):
-                decided = [one_after_the_other(decided)]
+                decided = [one_after_the_other(decided).in_order()]
                 yield number, decided[0]
         self._release(decided)
 

@@ -55,6 +55,8 @@ class PartitionProgress:
         """Take note of where a chunk begins: before what was read, the log is another one than before."""
         if offset < self.position:
             self.counted_from, self.were_late, self.were_ahead = 0, frozenset(), frozenset()
+            self.late.clear()
+            self.ahead.clear()
 
     def took(self, first: int, last: int, newest: float) -> None:
         """Take note of records that were taken in: their offsets, and their largest ts."""

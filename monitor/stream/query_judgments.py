@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 import numpy as np
 
 from monitor.metrics import Bools, Floats, Ints
+from monitor.stream.grade_timeline import GradeTimeline
 from monitor.stream.qrels import ROW, Combine, Qrels, Row, Rows, is_last_of_pair, qrels_at
-from monitor.stream.timeline import Timeline
 
 FEW = 64
 """So many rows are searched one by one; an index would cost more."""
@@ -37,7 +37,7 @@ class QueryJudgments:
         self.ordered = 0
         self._index: dict[tuple[int, int], int] = {}
         """The newest row of a key and assessor, where it is not among the ordered."""
-        self._timeline: Timeline | None = None
+        self._timeline: GradeTimeline | None = None
         self.view: Qrels | None = None
         self.since, self.until = math.inf, -math.inf
         """The deadlines that the cached view is good for: since <= deadline < until."""
@@ -132,7 +132,7 @@ class QueryJudgments:
             # Others may ask for earlier deadlines while this batch is decided: no history goes now.
             self.compact(-math.inf)
         if self._timeline is None and self._was_read_before(deadline) and self.size >= TIMELINE_FROM:
-            self._timeline = Timeline(self.rows[: self.size], self.since, combine)
+            self._timeline = GradeTimeline(self.rows[: self.size], self.since, combine)
         if self._timeline is not None and self._timeline.deadline <= deadline:
             self.view = self._timeline.advance(deadline)
             self.since, self.until = self._timeline.since, self._timeline.until

@@ -8,6 +8,7 @@ from statistics import median_low
 from typing import NamedTuple
 
 from monitor.stream.records import TopicPartition
+from monitor.stream.watermark import RECENT
 
 OUTAGE_SECONDS = 3.0
 """Without a successful fetch for longer it was an outage: a broker that answers does so once a second."""
@@ -15,8 +16,6 @@ STEP_MS = 10_000
 """By so much of the records' time a partition may be ahead of the others."""
 PATIENCE_SECONDS = 2.0
 """So long others wait for a partition that does not move."""
-RECENT = 31
-"""Records whose median timestamp says how far a partition is: one that is wrong does not matter."""
 
 
 class LastFetch(NamedTuple):
@@ -53,7 +52,7 @@ class Progress:
     """About when the last records that were handed out were written, in milliseconds: 0 before the first,
     None where they did not say."""
     recent_ms: deque[int] = field(default_factory=lambda: deque(maxlen=RECENT))
-    """Timestamps of the last records."""
+    """Timestamps of the last records; of their median, one that is wrong moves little."""
     high_watermark: int = 0
     """Next offset of the log. Above `end` there is an open transaction."""
     open_since: float | None = None
@@ -132,9 +131,10 @@ class Ledger:
         """Whether what the partition brings next may have been written long ago."""
         return now - self._partitions[place].caught_up_at > OUTAGE_SECONDS
 
-    def is_at_end(self, place: TopicPartition) -> bool:
-        """Whether nothing is left to read, as far as known."""
-        return self._partitions[place].at_end
+    def is_at_end(self, place: TopicPartition, now: float) -> bool:
+        """Whether nothing is left to read, by a fetch that is not old: after a pause much may have come."""
+        progress = self._partitions[place]
+        return progress.at_end and now - progress.fetched_at <= OUTAGE_SECONDS
 
     def in_step(self, now: float) -> list[TopicPartition]:
         """Choose the partitions to read from next: none that is far ahead of another with records left.

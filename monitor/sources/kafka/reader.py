@@ -22,11 +22,12 @@ from monitor.config import KafkaConfig
 from monitor.sources.base import SourceError
 from monitor.sources.kafka import internals
 from monitor.sources.kafka.client import refusal
-from monitor.sources.kafka.ledger import OUTAGE_SECONDS, RECENT, LastFetch, Ledger
+from monitor.sources.kafka.ledger import OUTAGE_SECONDS, LastFetch, Ledger
 from monitor.sources.kafka.offsets import logs
 from monitor.sources.kafka.salvage import TRIES, TRY_SECONDS, Gap, Hurdle, salvage
 from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, Record, TopicPartition
+from monitor.stream.watermark import RECENT
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +117,7 @@ class Reader:
         if fetched.batches:
             self.heard_at = now
         return [
-            Chunk(*place, records, catching_up[place], self.ledger.is_at_end(place))
+            Chunk(*place, records, catching_up[place], self.ledger.is_at_end(place, now))
             for place, records in fetched.batches.items()
         ]
 

@@ -219,6 +219,37 @@ def test_what_the_clock_rejected_is_rejected_when_it_is_read_again_a_year_later(
     assert second.rejected() == {}
 
 
+def test_more_records_far_ahead_than_a_checkpoint_can_list_are_rejected_again_and_pin_nothing():
+    log = Log(CREATE_TIME)
+    for number in range(150):
+        log.write(impression(f"ahead{number}", 0), 0, lead=YEAR)
+    log.write(impression("i", 1), 1)
+    first = Timeline()
+    first.engine.ingest(Chunk("events", 0, log.records), HOUR + 1)
+    first.engine.advance(HOUR + 1)
+    second, offset = restarted(first)
+    assert offset == 0
+    for second_of_day in range(2, 1000):
+        log.write(impression(f"i{second_of_day}", second_of_day), second_of_day)
+    caught_up(second, log)
+    assert second.engine.checkpoints()[ZERO][0] > 150
+    second.finish()
+    assert second.fates("impression") == {"settled": 999}
+
+
+def test_impressions_that_are_evicted_while_they_are_read_again_are_counted_by_their_own_deadline():
+    said = Checkpoint(positions={"events": 8}, watermark=HOUR + 130)
+    line = Timeline(begin=False, limits={"open": 1})
+    line.engine.assign({ZERO: Start(0, encode(said), fresh=False, from_beginning=False)}, NOW)
+    line.bring(tick(140))
+    for at in (129, 20, 128):
+        line.bring(impression(f"i{at}", at))
+    line.bring(tick(140), tick(140), tick(140), tick(140), tick(500))
+    # That of 20 was settled before 130; the others were not, and are counted once.
+    fates = line.fates("impression")
+    assert fates.get("settled", 0) + fates.get("evicted", 0) == 2
+
+
 def test_what_is_read_again_is_late_only_if_the_checkpoint_says_so():
     """The log is read again in another order, and by another rule: who was late has been decided."""
     said = Checkpoint(positions={"events": 3}, watermark=HOUR + 30, late={"events": [1]})

@@ -224,7 +224,9 @@ def test_what_comes_soon_after_the_end_was_seen_is_not_a_backlog() -> None:
     ledger.see({A: LastFetch(111_000, 9, 9)}, 111.0)
     assert not ledger.is_catching_up(A, 111.0)
     ledger.advance({A: 9}, {}, 111.0, CLOCK_MS)
-    assert ledger.is_at_end(A)
+    assert ledger.is_at_end(A, 111.0)
+    # After a pause the client still has what it fetched before; what has come since is not known.
+    assert not ledger.is_at_end(A, 171.0)
 
 
 def test_what_comes_after_an_outage_or_a_start_behind_the_end_is_a_backlog() -> None:
@@ -233,5 +235,5 @@ def test_what_comes_after_an_outage_or_a_start_behind_the_end_is_a_backlog() -> 
     assert ledger.is_catching_up(A, 105.0)
     assert ledger_at(2, 5).is_catching_up(A, 100.0)
     ledger.advance({A: 7}, {}, 105.0, CLOCK_MS)
-    assert not ledger.is_at_end(A)
+    assert not ledger.is_at_end(A, 105.0)
     assert ledger.is_catching_up(A, 105.1)

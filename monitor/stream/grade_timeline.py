@@ -59,7 +59,7 @@ class _Median:
         return (grades[(count - 1) // 2] + grades[count // 2]) / 2 if count else math.nan
 
 
-class Timeline:
+class GradeTimeline:
     """Reads judgments at one deadline after the other, each no earlier than the one before.
 
     They are as `qrels_at` takes them, and of each key and assessor only those that some deadline sees: so
