@@ -23,7 +23,7 @@ SILENCE_SECONDS = 600.0
 """Without a commit for so long it is said that a restart would have much to read again."""
 FINISH_SECONDS = 1.5
 COMMIT_SECONDS = 0.5
-"""At least, between two commits; whoever scrapes faster sees the same again, and acknowledges nothing."""
+"""At least, between two commits; a scraper that comes sooner sees the same again and acknowledges nothing."""
 NOT_THE_CUT = -1
 
 Pack = Callable[[bytes], bytes]

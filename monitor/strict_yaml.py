@@ -106,9 +106,9 @@ def reason(error: Exception) -> str:
     problem = error.problem
     if isinstance(error, ComposerError | ConstructorError):
         problem = "an alias, tag or value that cannot be used"  # PyYAML would name it
-    told = [(error.context, error.context_mark), (problem, error.problem_mark)]
+    parts = [(error.context, error.context_mark), (problem, error.problem_mark)]
     return ": ".join(
         text + (f", line {mark.line + 1}, column {mark.column + 1}" if mark else "")
-        for text, mark in told
+        for text, mark in parts
         if text
     )

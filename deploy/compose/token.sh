@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes up the token that Prometheus sends with its scrapes, once; whoever starts later finds it.   token.sh FILE
+# Makes up the token that Prometheus sends with its scrapes, once; a service that starts later finds it.   token.sh FILE
 set -eu
 if [ ! -s "$1" ]; then
     umask 022

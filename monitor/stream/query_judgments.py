@@ -12,7 +12,7 @@ from monitor.stream.qrels import ROW, Combine, Qrels, Row, Rows, is_last_of_pair
 FEW = 64
 """So many rows are searched one by one; an index would cost more."""
 MAX_UNORDERED = 1 << 16
-ORDERED_ANEW = 1 / 100
+REORDERED_SHARE = 1 / 100
 """From this share of unordered rows on, all rows are sorted; fewer are inserted."""
 TIMELINE_FROM = 256
 """Rows from which on a second deadline is read by a timeline."""
@@ -114,7 +114,7 @@ class QueryJudgments:
         rows, unordered = self.rows[: self.size], self.size - self.ordered
         if not unordered:
             return rows
-        if unordered > self.size * ORDERED_ANEW:
+        if unordered > self.size * REORDERED_SHARE:
             return rows[np.lexsort((rows["assessor"], rows["key"]))]
         behind = rows[self.ordered :]
         behind = behind[np.lexsort((behind["assessor"], behind["key"]))]

@@ -1,4 +1,4 @@
-"""The HTTP server: a bounded number of connections, whoever connects, and descriptors left for Kafka."""
+"""The HTTP server: a bounded number of connections, and descriptors left for Kafka."""
 
 import asyncio
 import errno

@@ -39,7 +39,7 @@ WAIT_ALONE_MS = QUIET_WAIT_MS + 100
 MAX_RECORDS = 1_000
 """Few enough to be still in the processor's cache when they are decoded."""
 TRANSACTION_SECONDS = 10.0
-"""A transaction that has been open for longer is told: event time stands still for as long."""
+"""A transaction that is open for longer makes the daemon not ready: event time stands still meanwhile."""
 RETRY_SECONDS = 0.2
 UNDECODABLE = (CorruptRecordException, UnsupportedCodecError, RecordTooLargeError)
 """What aiokafka raises for a batch that it cannot decode; but an error that is not its own can be one too."""

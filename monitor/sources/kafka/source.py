@@ -116,7 +116,7 @@ class KafkaSource:
         chunks = judgments.take(now) if judgments else []
         refused = None
         try:
-            # Asked again: the fetch that was just taken may have told of more.
+            # Asked again: the fetch that was just taken may have shown more.
             if judgments and judgments.comes_first(now):
                 group.hold(now)
             else:
