@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from tests.faults.increases import Key, Samples, raw_samples
 from tests.support.prometheus import Prometheus
@@ -29,17 +29,9 @@ def _of_judgments(key: Key, expected: Mapping[Key, float]) -> bool:
     return ("type", "judgment") in key[1] or key[0] == "ranking_monitor_records_total"
 
 
-async def exact(
-    server: Prometheus,
-    expected: Mapping[Key, float],
-    seconds: float = 60.0,
-    counted: Callable[[float], None] = lambda _: None,
-) -> str:
-    """Wait until the increases are those expected, for good; what was compared, in words.
-
-    `counted` is told when nothing was missing any more.
-    """
-    samples = await settled(server, expected, seconds, counted=counted)
+async def exact(server: Prometheus, expected: Mapping[Key, float], seconds: float = 60.0) -> str:
+    """Wait until the increases are those expected, for good; what was compared, in words."""
+    samples = await settled(server, expected, seconds)
     wrong = differences(expected, samples.increases())
     assert not wrong, describe(wrong, samples)
     unborn = [key for key in samples.not_born_at_zero() if key in expected]
@@ -54,7 +46,6 @@ async def settled(
     seconds: float,
     *,
     with_first: bool = False,
-    counted: Callable[[float], None] = lambda _: None,
 ) -> Samples:
     """Wait until nothing is missing any more, or the time is over; then for some scrapes more."""
     deadline = time.monotonic() + seconds
@@ -65,7 +56,6 @@ async def settled(
         if not missing or time.monotonic() > deadline:
             break
         await asyncio.sleep(1.0)
-    counted(time.monotonic())
     await asyncio.sleep(STABLE_SECONDS)
     return await asyncio.to_thread(raw_samples, server)
 

@@ -1,7 +1,7 @@
 """What a counter grew by, from the raw samples of a real Prometheus: resets counted, nothing guessed."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -78,6 +78,16 @@ class Samples:
             key: sum(grown(value for _, value in samples).last_steps for samples in instances.values())
             for key, instances in self.by_instance.items()
         }
+
+    def last_increase(self, keys: Collection[Key]) -> float:
+        """When the last of these counters went up, by the clock of the scraper."""
+        return max(
+            at
+            for key in keys
+            for samples in self.by_instance[key].values()
+            for (_, before), (at, value) in pairwise(samples)
+            if value > before
+        )
 
     def not_born_at_zero(self) -> list[Key]:
         return [key for key, found in self.by_instance.items() if any(s[0][1] for s in found.values())]

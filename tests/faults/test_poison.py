@@ -107,9 +107,9 @@ async def test_batches_with_a_bad_checksum_or_an_unknown_codec_take_nothing_else
         damage(data, topic, 0, middle + 20, name_an_unknown_codec),
     ]
     await asyncio.to_thread(broker.start)
-    lost = {
+    lost = [
         record.value for record in stored for batch in batches if batch.first <= record.offset <= batch.last
-    }
+    ]
     traffic.lose(lost)
     replica = await scene.replica(traffic.config(), session_seconds=1.5)
     server = await scene.prometheus([replica])

@@ -37,10 +37,10 @@ async def kill_six_times(scene: Scene, moments: random.Random) -> tuple[float, f
             due = began + kill * EVERY_SECONDS + moments.uniform(0.0, EVERY_SECONDS / 2)
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             await replica.kill_outside()
-            killed = time.monotonic()
+            killed = time.time()
             await replica.start()
         await replica.ready()
-        back = time.monotonic() - killed
+        back = time.time() - killed
         await traffic.finish()
         expected = await traffic.expected(scene.folder)
         counted = await scene.count(expected, server, killed)

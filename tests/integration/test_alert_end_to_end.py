@@ -18,6 +18,8 @@ from tests.support.watched_search import VALUES, watched_search
 
 pytestmark = [pytest.mark.kafka, pytest.mark.prometheus]
 DEPLOY_SECONDS = 20.0
+NOT_HERE = {"Clock skew", "How late the late ones are"}
+"""Panels without data: producers write the timestamps, and nothing is late."""
 
 
 async def rules(folder: Path, job: str) -> Path:
@@ -33,6 +35,8 @@ def every_panel_answers(server: Prometheus) -> None:
     """Ask every query of every dashboard for the bad search; comparisons with yesterday, seconds ago."""
     chosen: dict[str, Choice] = {"job": ["bad"], "maturity": ["10s"], "k": ["10"], "baseline": "control"}
     for target in targets():
+        if target.panel["title"] in NOT_HERE:
+            continue
         expression = re.sub(r"offset 1[dw]", "offset 3s", filled_in(target, chosen))
         server.wait_for(lambda: answer(server, target, expression), 30)  # noqa: B023 - asked at once
 

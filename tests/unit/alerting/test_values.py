@@ -52,7 +52,7 @@ INVALID = {
     "RankingMonitorLateImpressions: {range: 1m}": "RankingMonitorLateImpressions.range must be at least 4m, "
     "4 times the evaluation_interval, not 1m",
     "RankingMonitorSenderAhead: {max_lead: 1.5}": "RankingMonitorSenderAhead.max_lead: must be a duration in "
-    'whole seconds such as 30s, 5m, 1h30m or 7d, not "1.5"',
+    'whole seconds, up to 100 years, such as 30s, 5m, 1h30m or 7d, not "1.5"',
     "RankingMonitorClockSkew: {max_skew: 0s}": "RankingMonitorClockSkew.max_skew: must be at least 1s",
     "comparison: {range: 2d}": "comparison: yesterday must be at least as far back as range, "
     "or both are of the same time",
