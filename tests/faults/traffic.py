@@ -28,8 +28,9 @@ SETTINGS: Mapping[str, Any] = {
     "metrics": ["ndcg@10", "ctr@10", "abandonment"],
     "judgments": {"maturities": list(MATURITIES)},
 }
+LONGEST_DELAY = max(ATTRIBUTION, *MATURITIES)
 AHEAD_SECONDS = 120.0
-"""How far the last events are ahead of all others, so that event time passes every deadline at once."""
+"""How far the last events are ahead: they move event time to the clock, and stay open themselves."""
 ROLES = ("impressions", "interactions", "judgments")
 
 
@@ -205,6 +206,11 @@ class Traffic:
                     await producer.flush()
                 await asyncio.sleep(LATENESS)
             await send([event for event in rest if event.role != "judgments"])
+            # Event time never passes the clock: the last events move it only when every deadline is over.
+            over = (
+                self.generator.began + max(event.at for event in self.sent) + LONGEST_DELAY + LATENESS + 1.0
+            )
+            await asyncio.sleep(max(0.0, over - time.time()))
             async with producer.transaction() if self.transactions else nullcontext():
                 acknowledged |= set(await self._close(producer))
                 await asyncio.gather(*acknowledged)
@@ -225,7 +231,7 @@ class Traffic:
         self.sent += events
 
     async def _close(self, producer: AIOKafkaProducer) -> list[asyncio.Future[Any]]:
-        """An event far ahead in every partition; it stays open itself, and is counted as a record only."""
+        """An event ahead in every partition; it stays open itself, and is counted as a record only."""
         ts = time.time() + AHEAD_SECONDS
         impression = {"type": "impression", "query_id": "q", "ts": ts, "ranked": ["a"]}
         click = {"type": "click", "ts": ts, "position": 1}
