@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from monitor.metrics import Floats, Ints
-from monitor.stream.qrels import (
+from monitor.stream.query_grades import (
     MANY_ASSESSORS,
     NO_TARGET,
     Combine,

@@ -28,7 +28,7 @@ from monitor.stream.interactions import (
     one_after_the_other,
 )
 from monitor.stream.judgments import JudgmentTable
-from monitor.stream.qrels import NO_TARGET
+from monitor.stream.query_grades import NO_TARGET
 
 SUCCESS = {"successful": 1.0, "unsuccessful": 0.0, None: math.nan}
 

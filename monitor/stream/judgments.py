@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from monitor.metrics import Floats, Ints
-from monitor.stream.qrels import NO_TARGET, Combine, Qrels
+from monitor.stream.query_grades import NO_TARGET, Combine, Qrels
 from monitor.stream.query_judgments import QueryJudgments
 
 MAX_CACHED_GRADES = 1_000_000

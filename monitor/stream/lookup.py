@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from monitor.metrics import Bools, Floats, Ints
 from monitor.metrics.batch import lengths_of, padded
-from monitor.stream.qrels import Qrels
+from monitor.stream.query_grades import Qrels
 
 
 class Judged:

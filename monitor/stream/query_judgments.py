@@ -7,7 +7,7 @@ import numpy as np
 
 from monitor.metrics import Bools, Floats, Ints
 from monitor.stream.grade_timeline import GradeTimeline
-from monitor.stream.qrels import ROW, Combine, Qrels, Row, Rows, is_last_of_pair, qrels_at
+from monitor.stream.query_grades import ROW, Combine, Qrels, Row, Rows, is_last_of_pair, qrels_at
 
 FEW = 64
 """So many rows are searched one by one; an index would cost more."""

@@ -97,16 +97,26 @@ async def warn_of_short_retention(
 
 async def _retention(admin: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, tuple[float, str]]:
     """How many seconds each topic keeps records, below 0 for ever, and its cleanup policy."""
-    asked = {"retention.ms": "", "cleanup.policy": ""}
+    found = await topic_settings(admin, topics, ("retention.ms", "cleanup.policy"))
+    return {
+        topic: (int(values["retention.ms"]) / 1000, values["cleanup.policy"])
+        for topic, values in found.items()
+    }
+
+
+async def topic_settings(
+    admin: AIOKafkaAdminClient, topics: Collection[str], names: Collection[str]
+) -> dict[str, dict[str, str]]:
+    """Some settings of topics, by topic and name; a broker leaves out those that it does not know."""
+    asked = dict.fromkeys(names, "")
     wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, asked) for topic in topics]
-    kept = {}
+    found = {}
     for reply in await admin.describe_configs(wanted):
         for error_code, _, _, topic, entries in reply.resources:
             if error_code:
                 raise for_code(error_code)(topic)
-            values = {name: value for name, value, *_ in entries}
-            kept[topic] = int(values["retention.ms"]) / 1000, values["cleanup.policy"]
-    return kept
+            found[topic] = {name: value for name, value, *_ in entries}
+    return found
 
 
 def _name(error: type[BrokerResponseError]) -> str:

@@ -5,12 +5,11 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import for_code
 
 from monitor.config import KafkaConfig
 from monitor.durations import in_words
 from monitor.sources.base import SourceError
+from monitor.sources.kafka.checks import topic_settings
 from monitor.sources.kafka.client import admin_client, probe, settings
 from monitor.sources.kafka.waiting import Waiting
 
@@ -50,17 +49,14 @@ class TopicClock(NamedTuple):
 
 async def topic_clocks(admin: AIOKafkaAdminClient, topics: Collection[str]) -> dict[str, TopicClock]:
     """Ask the brokers."""
-    asked = {TYPE: "", BOUND: "", OLD_BOUND: ""}
-    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic, asked) for topic in topics]
-    found = {}
-    for reply in await admin.describe_configs(wanted):
-        for error_code, _, _, topic, entries in reply.resources:
-            if error_code:
-                raise for_code(error_code)(topic)
-            values = {name: value for name, value, *_ in entries}
-            bound = int(values.get(BOUND) or values.get(OLD_BOUND) or NO_BOUND_SECONDS * 1000)
-            found[topic] = TopicClock(values[TYPE], bound / 1000)
-    return found
+    found = await topic_settings(admin, topics, (TYPE, BOUND, OLD_BOUND))
+    return {
+        topic: TopicClock(
+            values[TYPE],
+            int(values.get(BOUND) or values.get(OLD_BOUND) or NO_BOUND_SECONDS * 1000) / 1000,
+        )
+        for topic, values in found.items()
+    }
 
 
 def in_lines(clocks: dict[str, TopicClock]) -> list[str]:
