@@ -21,7 +21,7 @@ SETTINGS: Mapping[str, Any] = {
     "attribution_seconds": ATTRIBUTION,
     "lateness_seconds": LATENESS,
     # Longer than this process can be kept waiting for the processor: what it sent then would be late.
-    "idle_seconds": 30,
+    "idle_seconds": 90,
     "windows": [5],
     "windows_kept": 100,
     "labels": ["variant"],
