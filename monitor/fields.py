@@ -89,7 +89,7 @@ def size_bytes(value: Any) -> Any:
     if isinstance(value, str) and (found := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMG]?|[KMG]i)B?", value)):
         return int(float(found[1]) * UNITS[found[2]])
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f'must be a size as 536870912 or "512MiB", not "{value}"')  # noqa: TRY004
+        raise ValueError(f'must be a size as 536870912 or "512MiB", not "{short(str(value))}"')  # noqa: TRY004
     return value
 
 
