@@ -25,8 +25,8 @@ help: ## This list
 demo: $(VENV)/.core ## Run the demo: simulator, page and /metrics, no broker (DEMO_ARGS="--listen 127.0.0.1:9200")
 	$(BIN)/ranking-monitor demo $(DEMO_ARGS)
 
-test: lint ## Lint, then every test, two files at a time (PYTEST_ARGS="-k windows -x -n 0" chooses)
-	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
+test: lint ## Lint, then every test, three files at a time (PYTEST_ARGS="-k windows -x -n 0" chooses)
+	$(BIN)/pytest -n 3 --dist loadscope --no-loadscope-reorder $(PYTEST_ARGS)
 
 faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour (`make test` has the short one)
 	FAULTS=full $(BIN)/pytest tests/faults $(PYTEST_ARGS)

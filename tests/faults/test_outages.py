@@ -9,11 +9,13 @@ from tests.faults.watch import watching
 from tests.support.kafka import Broker
 from tests.support.tcp_proxy import Proxy
 
-OUTAGES = (5, 30, 120) if FULL else (5,)
+OUTAGES = (10, 30, 120) if FULL else (10,)
 LONG = 8.0
 """More than it takes until silence would count as idleness and every deadline would pass."""
 SOON_IDLE = {"idle_seconds": 4.0}
-"""More than the producer takes to come back after an outage, less than the outages last."""
+"""Less than an outage lasts of which the producer notices nothing."""
+IDLE_AFTER_A_STOP = {"idle_seconds": 10.0}
+"""Less than an outage of the broker lasts, more than the producer needs to come back after one."""
 
 
 def port(broker: Broker) -> int:
@@ -50,7 +52,7 @@ async def behind_a_proxy(
 @stopping_the_broker
 async def test_a_broker_that_is_stopped_is_waited_for(scene: Scene) -> None:
     broker = await scene.own_broker()
-    traffic = await scene.traffic(settings=SOON_IDLE)
+    traffic = await scene.traffic(settings=IDLE_AFTER_A_STOP)
     replica = await scene.replica(traffic.config(), session_seconds=10.0)
     server = await scene.prometheus([replica])
     for seconds in OUTAGES:
@@ -69,7 +71,7 @@ async def test_a_broker_that_is_stopped_is_waited_for(scene: Scene) -> None:
 @stopping_the_broker
 async def test_a_broker_that_is_killed_and_started_again_is_waited_for(scene: Scene) -> None:
     broker = await scene.own_broker()
-    traffic = await scene.traffic(settings=SOON_IDLE)
+    traffic = await scene.traffic(settings=IDLE_AFTER_A_STOP)
     replica = await scene.replica(traffic.config(), session_seconds=10.0)
     server = await scene.prometheus([replica])
     await scene.warm(traffic, replica)
@@ -87,7 +89,7 @@ async def test_a_broker_that_is_killed_and_started_again_is_waited_for(scene: Sc
 @stopping_the_broker
 async def test_sigterm_while_the_broker_is_away_ends_it_and_the_next_one_goes_on(scene: Scene) -> None:
     broker = await scene.own_broker()
-    traffic = await scene.traffic(settings=SOON_IDLE)
+    traffic = await scene.traffic()
     replica = await scene.replica(traffic.config(), session_seconds=3.0)
     server = await scene.prometheus([replica])
     await scene.warm(traffic, replica)

@@ -92,7 +92,8 @@ async def test_batches_with_a_bad_checksum_or_an_unknown_codec_take_nothing_else
     if not isinstance(broker._node, Process):
         pytest.skip("the files of a broker in a container are out of reach: stop Docker, have java and mvn")
     data: Path = broker._node.folder / "data"
-    traffic = await scene.traffic()
+    # All of it is in the log before the daemon starts: only idleness moves event time to the end of it.
+    traffic = await scene.traffic(settings={"idle_seconds": 5.0})
     await asyncio.sleep(8)
     await traffic.finish()
     topic = traffic.topics["impressions"]
