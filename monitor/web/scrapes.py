@@ -1,5 +1,6 @@
 """Scrapes that acknowledge: who may, and the answer that they get."""
 
+import math
 import secrets
 import time
 from functools import partial
@@ -40,11 +41,13 @@ def has_token(request: Request, config: Config) -> bool:
 
 
 def scrape_timeout(request: Request) -> float:
-    """When the scrape will have failed, as it says itself."""
+    """After how many seconds the scrape will have failed, as it says itself."""
     try:
-        return min(float(request.headers[SCRAPE_HEADER]), SCRAPE_SECONDS)
+        seconds = float(request.headers[SCRAPE_HEADER])
     except (KeyError, ValueError):
         return SCRAPE_SECONDS
+    # Compared with NaN, every deadline would have passed.
+    return SCRAPE_SECONDS if math.isnan(seconds) else min(seconds, SCRAPE_SECONDS)
 
 
 class Scraped(Response):

@@ -38,6 +38,22 @@ async def test_a_scrape_by_prometheus_acknowledges_what_it_showed() -> None:
     assert view.acknowledged == [7]
 
 
+@pytest.mark.parametrize("timeout", ["nan", "NaN", "-nan", "inf", "1e999", "soon", "", "0x10"])
+async def test_a_scrape_timeout_that_is_no_number_counts_as_not_given(timeout: str) -> None:
+    view = MadeUpView()
+    response = await get(view, **{"X-Prometheus-Scrape-Timeout-Seconds": timeout})
+    assert response.status_code == 200
+    assert view.acknowledged == [7]
+
+
+@pytest.mark.parametrize("timeout", ["0", "-1", "-inf"])
+async def test_a_scrape_that_has_no_time_acknowledges_nothing(timeout: str) -> None:
+    view = MadeUpView()
+    response = await get(view, **{"X-Prometheus-Scrape-Timeout-Seconds": timeout})
+    assert response.status_code == 200
+    assert view.acknowledged == []
+
+
 async def test_anybody_else_acknowledges_nothing() -> None:
     view = MadeUpView()
     await get(view)
