@@ -108,7 +108,7 @@ class Arrival:
         stamps, by_broker = log_clock.timestamps(records), log_clock.are_append_times(records)
         # A producer's timestamp may be as wrong as its `ts`, so the clock counts too. When records are read
         # again it has moved on: it rejects nothing that it let in before, and what it rejected is listed.
-        compared_with = stamps if by_broker else np.minimum(stamps, now)
+        compared_with = np.where(by_broker, stamps, np.minimum(stamps, now))
         found = events_of(records, compared_with, self._ahead_seconds, now)
         if self._keep_embeddings:
             found = [self._bounded(event) for event in found]
@@ -120,7 +120,7 @@ class Arrival:
         # Of what is rejected only a `ts` too far ahead is known; the others are NaN.
         ts = np.array([event.ts for event in found], dtype=np.float64)
         fresh_at = None if self._chunk.catching_up else now
-        self._readings.saw(self._chunk.topic, ts, stamps if by_broker else None, fresh_at, now)
+        self._readings.saw(self._chunk.topic, ts, np.where(by_broker, stamps, np.nan), fresh_at, now)
         refused = (Rejected,) if self._table is not None else (Rejected, Judgment)
         if not set(map(type, found)).isdisjoint(refused):
             for row, event in enumerate(found):
@@ -128,10 +128,10 @@ class Arrival:
                     self._reject(event, offsets[row], stamps[row])
             taken = [row for row, event in enumerate(found) if not isinstance(event, refused)]
             found, offsets = [found[row] for row in taken], [offsets[row] for row in taken]
-            ts, stamps = ts[taken], stamps[taken]
+            ts, stamps, by_broker = ts[taken], stamps[taken], by_broker[taken]
         reached = self._part.clock.advance(
             np.minimum(np.minimum(ts, stamps), now),
-            by_median=self._chunk.catching_up and not by_broker,
+            by_median=self._chunk.catching_up & ~by_broker,
             limit=math.inf if self._counted else self._progress.counted.until + self._lateness,
         )
         watermarks = np.maximum(np.minimum(reached, self._others) - self._lateness, self._watermark)

@@ -45,17 +45,20 @@ class ClockReadings:
         self._slowness: dict[str, RecentMaximum] = {}
         """Of our clock, behind the broker's."""
 
-    def saw(self, topic: str, ts: Floats, stamps: Floats | None, fresh_at: float | None, now: float) -> None:
+    def saw(self, topic: str, ts: Floats, broker_times: Floats, fresh_at: float | None, now: float) -> None:
         """Compare the `ts` of records with the log's clock, and the log's clock with ours.
 
-        `stamps` are the broker's timestamps, where it writes them; `fresh_at` is our clock, where the records
-        have just been written. A `ts` that is not known is NaN.
+        `broker_times` are the broker's timestamps, NaN where a producer wrote them; `fresh_at` is our clock,
+        where the records have just been written. A `ts` that is not known is NaN.
         """
-        log_times = stamps if stamps is not None else fresh_at
-        if log_times is not None and not np.isnan(ts).all():
-            self._leads.setdefault(topic, RecentMaximum()).saw(float(np.nanmax(ts - log_times)), now)
-        if stamps is not None and fresh_at is not None:
-            self._slowness.setdefault(topic, RecentMaximum()).saw(float(stamps.max()) - fresh_at, now)
+        written = ~np.isnan(broker_times)
+        log_times = broker_times if fresh_at is None else np.where(written, broker_times, fresh_at)
+        leads = ts - log_times
+        if not np.isnan(leads).all():
+            self._leads.setdefault(topic, RecentMaximum()).saw(float(np.nanmax(leads)), now)
+        if fresh_at is not None and written.any():
+            newest = float(broker_times[written].max())
+            self._slowness.setdefault(topic, RecentMaximum()).saw(newest - fresh_at, now)
 
     def leads(self, now: float) -> dict[str, float]:
         """Seconds by which the `ts` that is furthest ahead of the log's clock was ahead; 0 if none is."""

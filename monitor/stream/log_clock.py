@@ -5,7 +5,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from monitor.metrics import Floats
+from monitor.metrics import Bools, Floats
 from monitor.stream.records import APPEND_TIME, Record
 
 _TYPE = attrgetter("timestamp_type")
@@ -19,9 +19,9 @@ def timestamps(records: Sequence[Record]) -> Floats:
     return found
 
 
-def are_append_times(records: Sequence[Record]) -> bool:
-    """Whether all timestamps are the broker's."""
-    return set(map(_TYPE, records)) == {APPEND_TIME}
+def are_append_times(records: Sequence[Record]) -> Bools:
+    """Which timestamps are the broker's: a topic can be changed from one type to the other."""
+    return np.array([kind == APPEND_TIME for kind in map(_TYPE, records)], dtype=bool)
 
 
 def written_at(record: Record, now: float) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from monitor.metrics import Floats
+from monitor.metrics import Bools, Floats
 from monitor.stream.records import TopicPartition
 
 RECENT = 31
@@ -27,16 +27,17 @@ class PartitionClock:
     _recent: Floats = field(default_factory=lambda: np.full(RECENT - 1, -math.inf))
     """Times of the last records; minus infinity before there were as many."""
 
-    def advance(self, times: Floats, *, by_median: bool = False, limit: float = math.inf) -> Floats:
+    def advance(self, times: Floats, *, by_median: Bools | bool = False, limit: float = math.inf) -> Floats:
         """Move on with records of these times; how far the partition had come before each of them.
 
-        With `by_median` a record counts only as much as most of those before it agree. Event time does not
-        move beyond `limit`.
+        Where `by_median` is set, a record counts only as much as most of those before it agree. Event time
+        does not move beyond `limit`.
         """
         if not times.size:
             return times
         both = np.concatenate((self._recent, times))
-        steps = np.minimum(_running_median(both) if by_median else times, limit)
+        agreed = np.where(by_median, _running_median(both), times) if np.any(by_median) else times
+        steps = np.minimum(agreed, limit)
         reached = np.maximum.accumulate(np.concatenate(([self.reached], steps)))
         self.reached = float(reached[-1])
         self._newest_record = max(self._newest_record, float(times.max()))

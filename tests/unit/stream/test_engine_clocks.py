@@ -19,14 +19,14 @@ class Log:
 
     def __init__(self, timestamp_type: int) -> None:
         self.records: list[Record] = []
-        self._type = timestamp_type
+        self.timestamp_type = timestamp_type
 
     def write(self, event, at: float, lead: float = 0.0) -> None:
         """Write an event at a time of the broker's clock; the sender's is ahead by `lead`."""
         event = {**event, "ts": event["ts"] + lead} if isinstance(event, dict) else event
-        stamp = HOUR + at + (lead if self._type == CREATE_TIME else 0)
+        stamp = HOUR + at + (lead if self.timestamp_type == CREATE_TIME else 0)
         value = event if isinstance(event, bytes) else json.dumps(event).encode()
-        self.records.append(Record(value, len(self.records), None, int(stamp * 1000), self._type))
+        self.records.append(Record(value, len(self.records), None, int(stamp * 1000), self.timestamp_type))
 
 
 def traffic(timestamp_type: int, *leads: float, seconds: int = 300, senders: int = 10) -> Log:
@@ -197,7 +197,7 @@ def test_after_a_restart_with_a_sender_ahead_each_impression_counts_once(timesta
 
 
 def _head(log: Log, count: int) -> Log:
-    head = Log(log._type)
+    head = Log(log.timestamp_type)
     head.records = log.records[:count]
     return head
 
