@@ -28,8 +28,12 @@ from monitor.web.view import Health, View
 from monitor.web.words import progress, trouble
 
 PLACES = "/, /metrics, /-/healthy, /-/ready, /api/v1/windows"
-ANSWERS_PER_SECOND, PROBES_PER_SECOND = 50, 100
+ANSWERS_PER_SECOND, PROBES_PER_SECOND = 20, 100
 """To all clients without a token together; browsers and probes ask far less often."""
+ANSWERS_BURST = 25
+LONGEST_TURN_SECONDS = 4.0
+"""So a Prometheus without a token has its answer within its 10 s, whoever else asks. The longer this is, the
+more clients can be kept to the answers of a second."""
 
 
 def create_app(view: View) -> Starlette:
@@ -57,7 +61,9 @@ class Handlers:
         self._view = view
         self._plan = make_plan(view.config)
         self._rendering = SharedRendering()
-        self._turns = Turns(per_second=ANSWERS_PER_SECOND, burst=ANSWERS_PER_SECOND // 2)
+        self._turns = Turns(
+            per_second=ANSWERS_PER_SECOND, burst=ANSWERS_BURST, longest_seconds=LONGEST_TURN_SECONDS
+        )
         self._probes = Turns(per_second=PROBES_PER_SECOND, burst=PROBES_PER_SECOND // 2)
 
     async def metrics(self, request: Request) -> Response:
