@@ -1,6 +1,6 @@
 """Joining: impressions held until their last deadline, and interactions that meet them, in any order."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -47,7 +47,9 @@ class Task:
         self._attribution = plan.attribution
         self._last_delay = plan.last_delay
         self._held: dict[int, float] = {}
-        """When the impression of an id was shown."""
+        """When the impression of an id was shown; kept for as long as a click on it may come."""
+        self._settled: deque[tuple[float, int]] = deque()
+        """Time and id of the settled ones among them."""
         self._arrivals = Arrivals()
         self._queues = [Queue() for _ in plan.stages[1:]]
         self._joined = Joined(plan.attribution)
@@ -122,9 +124,11 @@ class Task:
         """Take interactions in; the fates of those that have one already."""
         attribution = self._attribution
         shown = np.array(list(map(self._held.get, done.impressions.tolist())), dtype=np.float64)
-        meets = (shown + attribution >= watermarks) & (np.abs(done.ts - shown) <= attribution)
+        known = np.abs(done.ts - shown) <= attribution
+        meets = known & (shown + attribution >= watermarks)
         done = done._replace(shown=np.where(meets, shown, np.nan))
-        missed = ~meets & (done.ts + attribution < watermarks)
+        # Its impression is decided, or can no longer come.
+        missed = ~meets & (known | (done.ts + attribution < watermarks))
         fates = ended(done.kinds[missed], "unmatched")
         is_new = ~missed
         is_new[is_new] = self._mark(done.only(is_new).marks())
@@ -164,7 +168,8 @@ class Task:
         if number < len(self._queues):
             self._queues[number].put(decided)
         else:
-            self._release([decided])
+            self._let_go(decided)
+            self._settled.extend(zip(decided.ts.tolist(), decided.ids.tolist(), strict=True))
 
     def oldest(self, number_of: int) -> list[float]:
         """When those impressions were shown that would be evicted next: the further on, the older."""
@@ -202,22 +207,33 @@ class Task:
             if any(map(len, decided)):
                 decided = [one_after_the_other(decided).in_order()]
                 yield number, decided[0]
-        self._release(decided)
+        for part in decided:
+            self._let_go(part)
+            self._forget_impressions(zip(part.ts.tolist(), part.ids.tolist(), strict=True))
 
-    def _release(self, settled: Iterable[Impressions]) -> None:
-        for part in settled:
-            self.open -= len(part)
-            self.impression_bytes -= part.size_bytes
-            for impression, ts in zip(part.ids.tolist(), part.ts.tolist(), strict=True):
-                if self._held.get(impression) == ts:
-                    del self._held[impression]
+    def _let_go(self, impressions: Impressions) -> None:
+        self.open -= len(impressions)
+        self.impression_bytes -= impressions.size_bytes
+
+    def _forget_impressions(self, found: Iterable[tuple[float, int]]) -> None:
+        held = self._held
+        for ts, impression in found:
+            if held.get(impression) == ts:
+                del held[impression]
 
     def expire(self, watermark: float) -> Interactions:
         """The interactions whose impression can no longer come."""
+        self._forget_impressions(self._out_of_reach(watermark - 2 * self._attribution))
         expired = self._waiting.expire(self._attribution, watermark)
         self.waiting -= expired.size
         self._forget(expired)
         return expired
+
+    def _out_of_reach(self, before: float) -> Iterator[tuple[float, int]]:
+        """Settled impressions of before a time: no click that can still be waited for was theirs."""
+        settled = self._settled
+        while settled and settled[0][0] < before:
+            yield settled.popleft()
 
     def evict_waiting(self, number_of: int) -> Interactions:
         """Give up the oldest interactions that wait; fewer than asked for if there are not so many."""

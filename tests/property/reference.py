@@ -181,7 +181,9 @@ class Reference:
                     new.taken = True
                     impression.interactions.append(new)
                 return
-        if watermark > new.ts + attribution:
+        shown = [one.ts for one in self.impressions if one.id == new.identity[:2]]
+        has_missed_it = bool(shown) and abs(new.ts - shown[-1]) <= attribution
+        if has_missed_it or watermark > new.ts + attribution:
             new.fate = "unmatched"
         elif any(old.identity == new.identity for old in self._waiting(new.arrived) if old is not new):
             new.fate = "duplicate"
