@@ -137,11 +137,12 @@ async def test_a_deleted_judgments_topic_is_named_and_read_again_once_it_exists(
     broker, topic, judgments = strict_kafka, await strict_kafka.topic(1), await strict_kafka.topic(1)
     await broker.produce(judgments, numbered(4))
     wanted = config(broker, events=[topic], judgments=[judgments])
-    async with following(wanted, stuck_seconds=12.0) as follower:
+    async with following(wanted) as follower:
         await follower.until(follower.ready)
         await delete(broker, judgments)
         missing = f'topic "{judgments}" does not exist: create it (docs/producing.md)'
-        await follower.until(lambda: follower.source.status().reason == missing, 30)
+        # As soon as an event topic, and long before a client without progress is replaced.
+        await follower.until(lambda: follower.source.status().reason == missing, 20)
         assert not follower.ready()
         assert await is_missing(broker, judgments)
         await broker.create_topic(judgments, 1)

@@ -17,6 +17,8 @@ from monitor.sources.kafka.waiting import Notices
 from monitor.stream.records import Chunk, TopicPartition
 
 AFTER_OUTAGE_SECONDS = 1.0
+GONE_SECONDS = 3.0
+"""A topic may be unknown for a moment while a broker restarts."""
 
 
 class JudgmentsReader(Reader):
@@ -33,6 +35,8 @@ class JudgmentsReader(Reader):
         self._topics = config.topics.judgments
         self._waits_until = 0.0
         self._reached = reached
+        self._gone_since: float | None = None
+        """When the client first knew no partition of a topic, if so."""
 
     async def start(self, partitions: Collection[TopicPartition]) -> None:
         """Connect, and learn where the logs end now."""
@@ -52,6 +56,14 @@ class JudgmentsReader(Reader):
         if self.is_silent(now):
             self._waits_until = now + AFTER_OUTAGE_SECONDS
         return self.behind > 0 or now < self._waits_until
+
+    def is_gone(self, now: float) -> bool:
+        """Whether a topic was deleted, as far as the client knows; fetches from it just bring nothing."""
+        if all(self.consumer.partitions_for_topic(topic) for topic in self._topics):
+            self._gone_since = None
+        elif self._gone_since is None:
+            self._gone_since = now
+        return self._gone_since is not None and now - self._gone_since > GONE_SECONDS
 
     def take(self, now: float) -> list[Chunk]:
         chunks = super().take(now)

@@ -167,6 +167,8 @@ class KafkaSource:
                 self._skipped[place] = self._skipped.get(place, 0) + reader.skipped.pop(place, 0)
         quiet_seconds = max(reader.quiet_seconds(now) for reader in session.readers)
         broken = any(reader.failures >= FAILURES for reader in session.readers)
+        # A new client says which topic it misses.
+        broken = broken or (session.judgments is not None and session.judgments.is_gone(now))
         if session.watchdog.bites(now, quiet_seconds) or broken:
             log.warning("reading makes no progress: connecting anew")
             self._replaced += any(

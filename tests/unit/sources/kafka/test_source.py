@@ -32,6 +32,7 @@ class FakeReader:
         self.news: Any = None
         self.held = 0
         self.silent = False
+        self.gone = False
         self.joined = False
         self.refusal: SourceError | None = None
 
@@ -49,6 +50,9 @@ class FakeReader:
 
     def comes_first(self, _: float) -> bool:
         return self.behind > 0 or self.silent
+
+    def is_gone(self, _: float) -> bool:
+        return self.gone
 
     def take_news(self) -> Any:
         news, self.news = self.news, None
@@ -300,6 +304,18 @@ async def test_a_broker_that_is_away_makes_it_unready_but_not_stuck(sessions: li
 async def test_a_client_that_only_fails_is_replaced(sessions: list[Any]) -> None:
     first, second = FakeSession(), FakeSession()
     first.group.failures = source.FAILURES
+    sessions += [first, second]
+    kafka = await started()
+    await kafka.poll()
+    await kafka.poll()
+    assert first.closed
+    await kafka.stop()
+
+
+async def test_a_client_whose_judgments_topic_is_gone_is_replaced(sessions: list[Any]) -> None:
+    first, second = FakeSession(), FakeSession()
+    assert first.judgments is not None
+    first.judgments.gone = True
     sessions += [first, second]
     kafka = await started()
     await kafka.poll()
