@@ -1,7 +1,7 @@
 """The beginnings of lines, `name{label="value"} `, kept from scrape to scrape: only numbers change."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from prometheus_client.openmetrics.exposition import UNDERSCORES
 
@@ -44,16 +44,22 @@ class Beginnings:
         return self._kept[family.name, labels]
 
     def _write(self, family: Family, pairs: Labels) -> list[str]:
-        name, labels, escaping = family.name, dict(pairs), self._escaping
-        if family.kind is not Kind.HISTOGRAM:
-            return [beginning(name, labels, escaping)]
-        return [
-            *(
-                beginning(f"{name}_bucket", {**labels, "le": le(bound)}, escaping)
-                for bound in (*family.buckets, math.inf)
-            ),
-            *(beginning(f"{name}_{what}", labels, escaping) for what in ("count", "sum")),
-        ]
+        return [self.line(name, labels) for name, labels in series_names(family, dict(pairs))]
+
+    def line(self, name: str, labels: Mapping[str, str]) -> str:
+        """A line up to its number."""
+        return beginning(name, labels, self._escaping)
+
+
+def series_names(family: Family, labels: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Name and labels of each line that a series of a family has."""
+    if family.kind is not Kind.HISTOGRAM:
+        yield family.name, labels
+        return
+    for bound in (*family.buckets, math.inf):
+        yield f"{family.name}_bucket", {**labels, "le": le(bound)}
+    for what in ("count", "sum"):
+        yield f"{family.name}_{what}", labels
 
 
 def lines_of_a_series(family: Family) -> int:

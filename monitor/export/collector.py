@@ -13,7 +13,7 @@ from monitor.export import catalogue
 from monitor.export.beginnings import Beginnings, Labels
 from monitor.export.catalogue import Family, ScoreFamilies
 from monitor.export.gauges import window_gauges
-from monitor.export.text import Filled, number, numbers
+from monitor.export.text import Counted, Filled
 from monitor.metrics import Floats, Ints
 from monitor.stream.cells import more_rows
 from monitor.stream.records import TopicPartition
@@ -47,6 +47,10 @@ class SnapshotCollector:
 
     def counted(self) -> Iterator[Filled]:
         """What is published by cuts."""
+        return (family.filled() for family in self.counted_values())
+
+    def counted_values(self) -> Iterator[Counted]:
+        """The same as numbers: every counter and histogram of the engine."""
         snapshot = self._snapshot
         for group in catalogue.score_families(snapshot.columns, snapshot.label_names):
             yield from self._scores(group)
@@ -61,7 +65,7 @@ class SnapshotCollector:
         yield from window_gauges(snapshot.windows, snapshot.label_sets, self._beginnings)
         yield from self._own(status)
 
-    def _scores(self, group: ScoreFamilies) -> Iterator[Filled]:
+    def _scores(self, group: ScoreFamilies) -> Iterator[Counted]:
         cells, label_sets = self._snapshot.cells, self._snapshot.label_sets
         series: dict[Labels, list[int]] = {}
         for i in group.columns:
@@ -74,49 +78,44 @@ class SnapshotCollector:
             return np.add.reduceat(more_rows(values[:, members], len(label_sets)), firsts, axis=1)
 
         buckets = added_up(cells.buckets[:, :, : len(group.scores.buckets) + 1])
-        yield Filled(
-            group.scores,
-            self._lines(group.scores, series),
-            numbers(_histograms(buckets, added_up(cells.sums))),
-        )
+        scores = _histograms(buckets, added_up(cells.sums))
+        yield Counted(group.scores, self._lines(group.scores, series), scores)
         if group.squares:
             lines = self._lines(group.squares, series)
-            yield Filled(group.squares, lines, numbers(added_up(cells.squares).T))
+            yield Counted(group.squares, lines, added_up(cells.squares).T)
 
     def _lines(self, family: Family, series: Iterable[Labels]) -> list[str]:
         label_sets = self._snapshot.label_sets
         return list(chain.from_iterable(self._beginnings.of(family, own, label_sets) for own in series))
 
-    def _positions(self, family: Family, counted: Ints) -> Filled:
+    def _positions(self, family: Family, counted: Ints) -> Counted:
         label_sets, positions = self._snapshot.label_sets, counted.shape[1]
         lines = [""] * (len(label_sets) * positions)
         for i in range(positions):
             lines[i::positions] = self._beginnings.of(family, (("position", str(i + 1)),), label_sets)
-        return Filled(family, lines, numbers(more_rows(counted, len(label_sets)).astype(np.float64)))
+        return Counted(family, lines, more_rows(counted, len(label_sets)).astype(np.float64))
 
-    def _books(self) -> Iterator[Filled]:
+    def _books(self) -> Iterator[Counted]:
         """What became of the records."""
         books = self._snapshot
-        yield self._labelled(catalogue.RECORDS, {(topic,): n for topic, n in books.records.items()})
-        yield self._labelled(catalogue.REJECTED, {(reason.value,): n for reason, n in books.rejected.items()})
-        yield self._labelled(catalogue.EVENTS, books.fates)
-        yield self._labelled(catalogue.JUDGED, books.judged)
-        yield self._labelled(catalogue.EVICTED_JUDGMENTS, {(): books.judgments_evicted})
-        yield self._labelled(catalogue.DUPLICATE_KEYS, {(): books.duplicate_keys})
-        yield self._labelled(
-            catalogue.LABEL_OVERFLOW, {(name,): n for name, n in books.label_overflow.items()}
-        )
+        yield self._counts(catalogue.RECORDS, {(topic,): n for topic, n in books.records.items()})
+        yield self._counts(catalogue.REJECTED, {(reason.value,): n for reason, n in books.rejected.items()})
+        yield self._counts(catalogue.EVENTS, books.fates)
+        yield self._counts(catalogue.JUDGED, books.judged)
+        yield self._counts(catalogue.EVICTED_JUDGMENTS, {(): books.judgments_evicted})
+        yield self._counts(catalogue.DUPLICATE_KEYS, {(): books.duplicate_keys})
+        yield self._counts(catalogue.LABEL_OVERFLOW, {(name,): n for name, n in books.label_overflow.items()})
         yield self._delays()
         late = books.late
         values = _histograms(late.buckets[None, None], np.array([[late.sum]]))
-        yield Filled(catalogue.LATE, list(self._beginnings.one(catalogue.LATE, ())), numbers(values))
+        yield Counted(catalogue.LATE, list(self._beginnings.one(catalogue.LATE, ())), values)
 
-    def _delays(self) -> Filled:
+    def _delays(self) -> Counted:
         family, delays = catalogue.DECISION_DELAY, self._snapshot.delays
         series = [self._beginnings.one(family, (("delay", delay),)) for delay in delays.buckets]
         buckets, sums = np.array([*delays.buckets.values()]), np.array([*delays.sums.values()])
         values = _histograms(buckets[:, None], sums[:, None])
-        return Filled(family, list(chain.from_iterable(series)), numbers(values))
+        return Counted(family, list(chain.from_iterable(series)), values)
 
     def _own(self, status: ProcessStatus) -> Iterator[Filled]:
         """What the monitor says of itself."""
@@ -142,9 +141,13 @@ class SnapshotCollector:
     def _labelled(self, family: Family, values: Mapping[Any, float]) -> Filled:
         """A counter or gauge from its values by tuples of label values, without those that are not finite."""
         finite = {labels: value for labels, value in values.items() if math.isfinite(value)}
-        labels = [tuple(zip(family.labels, values, strict=True)) for values in finite]
+        return self._counts(family, finite).filled()
+
+    def _counts(self, family: Family, values: Mapping[Any, float]) -> Counted:
+        """A family from its values by tuples of label values."""
+        labels = [tuple(zip(family.labels, each, strict=True)) for each in values]
         lines = chain.from_iterable(self._beginnings.one(family, each) for each in labels)
-        return Filled(family, list(lines), [number(value) for value in finite.values()])
+        return Counted(family, list(lines), np.array([*values.values()], dtype=np.float64))
 
 
 def _histograms(buckets: Ints, sums: Floats) -> Floats:

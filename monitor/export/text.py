@@ -48,6 +48,18 @@ class Filled:
     numbers: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A family with its lines and the values of its series, before they are text."""
+
+    family: Family
+    lines: Sequence[str]
+    values: NDArray[np.float64]
+
+    def filled(self) -> Filled:
+        return Filled(self.family, self.lines, numbers(self.values))
+
+
 def write(families: Iterable[Filled], form: Format) -> str:
     """Families one after the other."""
     return "".join(_write(filled, form) for filled in families)
