@@ -1,6 +1,7 @@
 """The wire schema: bytes in, an event or the reason for its rejection out."""
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -132,6 +133,15 @@ INTERACTIONS = (Click, Dwell, Outcome)
 NAMING = (Click, Dwell)
 """Events that name a result."""
 _DECODER: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+class _Timed(msgspec.Struct, gc=False):
+    """Any event, of which only the time is of interest."""
+
+    ts: Timestamp
+
+
+_TIME_DECODER: msgspec.json.Decoder[_Timed] = msgspec.json.Decoder(_Timed)
 _JUDGMENT_KEY = msgspec.json.Decoder(tuple[Id, Id, Text | None])
 
 
@@ -188,6 +198,28 @@ def decode_all(raws: Sequence[bytes], now: float, ahead_seconds: float = AHEAD_S
         elif isinstance(event, NAMING) and event.key is None and event.position is None:
             return None
     return events
+
+
+def times_of(raws: Sequence[bytes]) -> list[float]:
+    """The `ts` of records, without looking at anything else in them; NaN where there is none.
+
+    >>> times_of([b'{"ts": 1767225600000, "type": "click"}', b'{"ts": "2026-01-01T00:00:00Z"}', b"nonsense"])
+    [1767225600.0, 1767225600.0, nan]
+    """
+    try:
+        times: list[float] = [timed.ts for timed in map(_TIME_DECODER.decode, raws)]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return [_time_of(raw) for raw in raws]
+    if set(map(type, times)) != {float} or max(times) > MILLISECONDS_ABOVE:
+        return [_seconds(ts) for ts in times]
+    return times
+
+
+def _time_of(raw: bytes) -> float:
+    try:
+        return _seconds(_TIME_DECODER.decode(raw).ts)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return math.nan
 
 
 def _seconds(ts: float | datetime) -> float:

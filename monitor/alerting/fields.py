@@ -1,17 +1,15 @@
 """What a value can be: durations as Prometheus writes them, shares, counts, and blocks of values."""
 
-import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
 
 from monitor.config import LabelName, Section
-from monitor.durations import in_words
+from monitor.durations import in_seconds, in_words
 from monitor.fields import number
 from monitor.metrics import UNIT_BUCKETS
 from monitor.visible import short
 
-UNITS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
 MAX_SECONDS = 100 * 365 * 86400
 OWN_LABELS = frozenset(("against", "alertname", "of", "reason", "severity", "speed", "window"))
 """Those that the rules set themselves."""
@@ -23,12 +21,8 @@ def _seconds(value: Any) -> int:
     >>> [_seconds(text) for text in ("90s", "1h30m", "7d", 15)]
     [90, 5400, 604800, 15]
     """
-    seconds = -1
-    if isinstance(value, int) and not isinstance(value, bool):
-        seconds = value
-    elif isinstance(value, str) and re.fullmatch(r"([0-9]{1,12}[wdhms])+", value):
-        seconds = sum(int(count) * UNITS[unit] for count, unit in re.findall(r"(\d+)([wdhms])", value))
-    if not 0 <= seconds <= MAX_SECONDS:
+    seconds = in_seconds(value) if isinstance(value, str) else value
+    if not isinstance(seconds, int) or isinstance(seconds, bool) or not 0 <= seconds <= MAX_SECONDS:
         raise ValueError(
             f"must be a duration in whole seconds, up to 100 years, such as 30s, 5m, 1h30m or 7d,"
             f' not "{short(str(value))}"'

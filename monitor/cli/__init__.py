@@ -12,7 +12,7 @@ from monitor.cli.errors import UsageError, in_one_line
 from monitor.mistakes import Mistake
 
 COMMANDS = (
-    *("demo", "run", "replay", "simulate", "load_judgments"),
+    *("demo", "run", "replay", "backfill", "simulate", "load_judgments"),
     *("evaluate", "compare", "score", "agreement"),
     *("check_config", "schema", "metrics", "rules"),
 )

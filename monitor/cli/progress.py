@@ -9,10 +9,11 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[Callable[[int], None]]:
-    """Show how much of a file was read: call what you get with the number of bytes."""
+def reading(*paths: Path) -> Iterator[Callable[[int], None]]:
+    """Show how much of one or more files was read: call what you get with the number of bytes."""
     console = Console(stderr=True)
-    size = path.stat().st_size if path.is_file() else None
+    size = sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None
+    what = str(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -23,5 +24,5 @@ def reading(path: Path) -> Iterator[Callable[[int], None]]:
         disable=not console.is_terminal,
     )
     with bar:
-        task = bar.add_task(f"reading {path}", total=size)
+        task = bar.add_task(f"reading {what}", total=size)
         yield lambda done: bar.update(task, completed=done)

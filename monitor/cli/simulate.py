@@ -5,7 +5,6 @@ import itertools
 import math
 import time
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +12,7 @@ import typer
 
 from monitor.cli.errors import UserError
 from monitor.cli.numbers import at_least_zero
+from monitor.cli.times import instant
 from monitor.cli.topics import kafka_given, topics_configured, topics_given
 from monitor.config import load
 from monitor.simulate.pace import Pacer
@@ -117,12 +117,4 @@ def _start(text: str | None, default: float) -> float:
         return round(default, 3)
     if text == "now":
         return round(time.time(), 3)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = datetime.min  # noqa: DTZ901 (stands for: not a time)
-    if moment.tzinfo is None:
-        raise UserError(
-            f'--start: "{text}" is not a time with an offset; give "now" or, say, 2026-01-31T12:00:00Z'
-        )
-    return moment.timestamp()
+    return instant("--start", text, allowed='"now" or, say, 2026-01-31T12:00:00Z')

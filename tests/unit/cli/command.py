@@ -24,7 +24,8 @@ class Command:
         self._capsys = capsys
         monkeypatch.setenv("COLUMNS", "200")
         # The process of the tests goes on, and collects its garbage and logs as before.
-        monkeypatch.setattr("monitor.cli.replay.ease_garbage_collection", lambda: None)
+        for name in ("replay", "backfill"):
+            monkeypatch.setattr(f"monitor.cli.{name}.ease_garbage_collection", lambda: None)
         monkeypatch.setattr("monitor.cli.demo.set_up", lambda _: None)
 
     def __call__(self, *arguments: object) -> Finished:

@@ -17,6 +17,7 @@ COMMANDS = [
     "demo",
     "run",
     "replay",
+    "backfill",
     "simulate",
     "load-judgments",
     "evaluate",
@@ -251,6 +252,7 @@ def test_passwords_are_not_shown_only_where_they_stand(command, tmp_path):
         ("evaluate", ["pydantic_settings", "aiokafka", "starlette", "scipy", "monitor.config"]),
         ("metrics", ["pydantic_settings", "aiokafka", "starlette", "scipy"]),
         ("run", ["scipy", "nltk", "plotly", "matplotlib", "monitor.evaluation", "monitor.alerting"]),
+        ("backfill", ["scipy", "starlette", "monitor.evaluation", "monitor.web"]),
     ],
 )
 def test_a_command_imports_nothing_that_it_does_not_use(asked, not_needed):

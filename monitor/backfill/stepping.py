@@ -1,0 +1,92 @@
+"""Stepping: the engine over events of the past, event time as its clock, and a snapshot at every step."""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.backfill.event_files import Batch
+from monitor.backfill.grid import Grid
+from monitor.config import Config
+from monitor.events import Rejected, decode
+from monitor.metrics import Floats
+from monitor.stream.engine import Engine
+from monitor.stream.records import Chunk, Role, Start
+from monitor.stream.snapshot import Snapshot
+
+
+class Step(NamedTuple):
+    """What was counted when the clock stood at a time of the grid."""
+
+    at: int
+    snapshot: Snapshot
+
+
+class Stepper:
+    """Feeds an engine and stops the clock at every time of the grid.
+
+    The clock is the event time that was reached. So at time `T` all records are read that move it no further
+    than `T`, and the watermark has passed `T - lateness_seconds`: an impression that is decided after a delay
+    is counted at the first time of the grid that is not before `ts + delay + lateness_seconds`.
+    """
+
+    def __init__(self, config: Config, grid: Grid) -> None:
+        topics = config.kafka.topics
+        # A file has every type of event; its records count for the topic that has the impressions.
+        self._topic = (topics.events or topics.impressions)[0]
+        # Nobody asks for windows.
+        self.engine = Engine(config.model_copy(update={"windows": ()}), {self._topic: Role.EVENTS})
+        self._grid = grid
+        self._lateness = config.lateness_seconds
+        self._at: int | None = None
+        """Where the clock stops next; None before the first event."""
+        self._newest = -math.inf
+        """The largest `ts` that came."""
+        start = Start(0, "", fresh=True, from_beginning=True)
+        self.engine.assign({(self._topic, 0): start}, now=0.0)
+        self._nothing = self.engine.snapshot()
+
+    def take(self, batch: Batch) -> Iterator[Step]:
+        """Take events in, none of which is after the grid; the steps that end before the last of them."""
+        ts, row = batch.ts.copy(), 0
+        if self._at is None and (found := self._next_event(batch, ts, 0, -math.inf)) is not None:
+            self._at = self._grid.at_or_after(ts[found])
+            yield Step(self._at - self._grid.step, self._nothing)
+        while row < len(ts):
+            end = None if self._at is None else self._next_event(batch, ts, row, self._at)
+            self._ingest(batch.only(slice(row, end)))
+            if end is None:
+                return
+            yield from self._stop()
+            row = end
+
+    def finish(self) -> Iterator[Step]:
+        """The files have ended: the steps until nothing is left to decide, or the grid ends."""
+        if self._at is not None:
+            last = self._grid.at_or_after(self._newest + self.engine.plan.last_delay + self._lateness)
+            while self._at <= min(last, self._grid.until):
+                yield from self._stop()
+
+    def _next_event(self, batch: Batch, ts: Floats, first: int, at: float) -> int | None:
+        """The first row whose event moves the clock beyond a time; what is rejected moves nothing."""
+        for row in (np.flatnonzero(ts[first:] > at) + first).tolist():
+            if not isinstance(decode(batch.lines[row].value, math.inf), Rejected):
+                return row
+            ts[row] = math.nan
+        return None
+
+    def _ingest(self, batch: Batch) -> None:
+        if batch.lines:
+            self._newest = max(self._newest, float(np.fmax.reduce(batch.ts, initial=-math.inf)))
+            # Before the first event nothing but rejected records comes, whatever the clock says.
+            self.engine.ingest(Chunk(self._topic, 0, batch.lines), now=self._at or 0.0)
+
+    def _stop(self) -> Iterator[Step]:
+        """Let the clock come to the time at which it stops next, and decide what is due by then."""
+        assert self._at is not None
+        # A deadline has passed when the watermark is beyond it.
+        self.engine.idle({(self._topic, 0): math.nextafter(self._at, math.inf)})
+        self.engine.advance(now=self._at)
+        yield Step(self._at, self.engine.snapshot())
+        self._at += self._grid.step
