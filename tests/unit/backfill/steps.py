@@ -1,0 +1,44 @@
+"""A backfill without files and blocks: events by hand, and the samples of a series by time."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from monitor.backfill.event_files import Batch
+from monitor.backfill.grid import Grid
+from monitor.backfill.sampling import SampledSpan, Sampler
+from monitor.backfill.stepping import Step, Stepper
+from monitor.config import Config
+from monitor.events import times_of
+from monitor.sources.jsonl import Line
+from tests.unit.stream.timeline import HOUR, Event
+
+LABELS = {"job": "search", "instance": "backfill"}
+
+
+def batch(*events: Event | bytes) -> Batch:
+    values = [event if isinstance(event, bytes) else json.dumps(event).encode() for event in events]
+    return Batch([Line(value, i) for i, value in enumerate(values)], np.array(times_of(values)))
+
+
+def steps(config: Config, *batches: Batch, step: int = 60, until: float = 100_000) -> list[Step]:
+    """Every step of a backfill, on a grid that ends at a time after the hour."""
+    stepper = Stepper(config, Grid.ending(HOUR + until, step))
+    return [*(each for one in batches for each in stepper.take(one)), *stepper.finish()]
+
+
+def spans(config: Config, taken: Sequence[Step], since: float = -np.inf) -> list[SampledSpan]:
+    sampler = Sampler(config.labels, LABELS, since)
+    return [*(span for step in taken for span in sampler.take(step)), *sampler.finish()]
+
+
+def samples(found: Sequence[SampledSpan], name: str, **labels: str) -> dict[int, float]:
+    """The samples of one series, by seconds after the hour."""
+    return {
+        int(at - HOUR): float(value)
+        for span in found
+        for series in span.series
+        if series.name == name and series.labels.items() >= labels.items()
+        for at, value in zip(series.times.tolist(), series.values.tolist(), strict=True)
+    }

@@ -1,0 +1,116 @@
+"""Stepping: what was decided when, by a clock that stops at every step."""
+
+import pytest
+
+from tests.unit.backfill.steps import batch, samples, spans, steps
+from tests.unit.stream.timeline import HOUR, click, impression, judgment, settings
+
+# Deadlines after 0, 10, 20 and 100 seconds; and what is late by more than 30 seconds is late.
+CONFIG = settings(lateness_seconds=30)
+
+
+def first_count(taken, name: str, **labels: str) -> int:
+    """When a series has its first increase."""
+    found = samples(spans(CONFIG, taken), name, **labels)
+    return min(at for at, value in found.items() if value > 0)
+
+
+@pytest.mark.parametrize(
+    ("shown_at", "counted_at"),
+    [
+        (29.0, 60),
+        (30.0, 60),  # 30 + 30 is a time of the grid
+        (30.001, 120),
+        (90.0, 120),
+    ],
+)
+def test_an_impression_is_counted_at_the_first_step_not_before_its_time_and_the_lateness(
+    shown_at, counted_at
+):
+    taken = steps(CONFIG, batch(impression("i", shown_at)))
+    assert first_count(taken, "vector_results_count") == counted_at
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "delay"),
+    [
+        ("vector_results_count", {}, 0),
+        ("vector_ctr_avg_count", {}, 10),
+        ("vector_position_shown_total", {"position": "1"}, 10),
+        ("ranking_monitor_events_total", {"type": "click", "fate": "joined"}, 10),
+        ("vector_ndcg_avg_count", {"maturity": "20s"}, 20),
+        ("vector_ndcg_squares_total", {"maturity": "20s"}, 20),
+        ("ranking_monitor_judged_total", {"maturity": "20s", "fate": "judged"}, 20),
+        ("vector_ndcg_avg_count", {"maturity": "100s"}, 100),
+        ("ranking_monitor_events_total", {"type": "impression", "fate": "settled"}, 100),
+        ("ranking_monitor_decision_delay_seconds_count", {"delay": "100s"}, 100),
+    ],
+)
+def test_each_series_counts_an_impression_after_its_own_delay(name, labels, delay):
+    taken = steps(CONFIG, batch(judgment("a", -5, 1), impression("i", 4), click("i", 6)), step=2)
+    assert first_count(taken, name, **labels) == 4 + delay + 30
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("ranking_monitor_records_total", {"topic": "search-events"}),
+        ("ranking_monitor_events_total", {"type": "judgment", "fate": "applied"}),
+    ],
+)
+def test_what_is_counted_on_arrival_is_counted_at_the_time_of_the_event(name, labels):
+    taken = steps(CONFIG, batch(judgment("a", 4, 1)), step=2)
+    assert samples(spans(CONFIG, taken), name, **labels)[2] == 0
+    assert first_count(taken, name, **labels) == 4
+
+
+def test_what_is_rejected_counts_when_it_comes_and_moves_no_clock():
+    far = b'{"type": "click", "ts": %d}' % (HOUR + 50_000)
+    taken = steps(CONFIG, batch(b"no event", impression("i", 4), far, impression("j", 130)))
+    found = spans(CONFIG, taken)
+    assert samples(found, "ranking_monitor_rejected_total", reason="not_json")[60] == 1
+    missing = samples(found, "ranking_monitor_rejected_total", reason="missing_field")
+    assert (missing[0], missing[60]) == (0, 1)
+    assert samples(found, "ranking_monitor_events_total", type="impression", fate="late")[120] == 0
+
+
+def test_nothing_but_rejected_records_is_no_step():
+    assert steps(CONFIG, batch(b"no event", b"{}")) == []
+
+
+def test_rejected_records_of_a_batch_before_the_first_event_are_counted_with_it():
+    taken = steps(CONFIG, batch(b"no event"), batch(impression("i", 4)))
+    found = samples(spans(CONFIG, taken), "ranking_monitor_rejected_total", reason="not_json")
+    assert (found[0], found[60]) == (0, 1)
+
+
+def test_a_silence_of_hours_has_all_its_steps():
+    taken = steps(CONFIG, batch(impression("i", 10), impression("j", 7200)))
+    assert [step.at - HOUR for step in taken] == list(range(0, 7200 + 100 + 30 + 60, 60))
+    found = samples(spans(CONFIG, taken), "vector_results_count")
+    assert {found[at] for at in range(60, 7200, 60)} == {1.0}
+
+
+def test_it_ends_when_all_is_decided_or_with_the_grid():
+    shown = batch(impression("i", 0))
+    assert steps(CONFIG, shown)[-1].at == HOUR + 180  # 0 + 100 + 30
+    assert steps(CONFIG, shown, until=119)[-1].at == HOUR + 60
+
+
+def test_how_events_are_cut_into_batches_changes_nothing():
+    events = [
+        event
+        for i in range(40)
+        for event in (
+            *(impression(f"i{i}", 7 * i, query=f"q{i % 3}"), click(f"i{i}", 7 * i + 3)),
+            *(judgment("a", 7 * i + 1, i % 4, query=f"q{i % 3}"), impression(f"late{i}", 7 * i - 40)),
+        )
+    ]
+    whole = spans(CONFIG, steps(CONFIG, batch(*events)))
+    parts = spans(CONFIG, steps(CONFIG, *(batch(event) for event in events)))
+    for one, other in zip(whole, parts, strict=True):
+        for series, same in zip(one.series, other.series, strict=True):
+            assert (series.name, series.labels) == (same.name, same.labels)
+            assert series.times.tolist() == same.times.tolist()
+            assert series.values.tolist() == pytest.approx(same.values.tolist())
+    assert samples(whole, "ranking_monitor_events_total", type="impression", fate="late")[300] > 0
