@@ -55,7 +55,7 @@ class Written:
 async def backfill(request: Request, progress: Callable[[int], None] = lambda _: None) -> Written:
     """Write the blocks; nothing is left in the output folder unless all of it could be written."""
     written = Written()
-    stepper = Stepper(request.config, request.grid)
+    stepper = Stepper(request.config, request.grid, request.since)
     sampler = Sampler(request.config.labels, request.labels, request.since)
     with block_writer(request.promtool, request.output) as writer:
 
@@ -66,7 +66,8 @@ async def backfill(request: Request, progress: Callable[[int], None] = lambda _:
                     refuse_overlap(request.output, step.at, request.grid.until)
                 _write_spans(sampler.take(step), request, writer, written)
 
-        async for batch in batches(request.events, request.grid.until, progress):
+        reading = batches(request.events, request.grid.until, progress, judgments_before=stepper.needed_from)
+        async for batch in reading:
             write(stepper.take(batch))
         write(stepper.finish())
         _write_spans(sampler.finish(), request, writer, written)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import compress, count
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,9 @@ import numpy as np
 from monitor.events import times_of
 from monitor.metrics import Floats
 from monitor.sources.jsonl import JsonlSource, Line
+
+JUDGMENT = b'"judgment"'
+"""What every judgment has in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +28,20 @@ class Batch:
 
 
 async def batches(
-    paths: Sequence[Path], until: float, progress: Callable[[int], None] = lambda _: None
+    paths: Sequence[Path],
+    until: float,
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    judgments_before: float = -np.inf,
 ) -> AsyncIterator[Batch]:
     """Read files to their end, or to where all is after `until`; no event after that is handed out.
+
+    Of what is before `judgments_before` only judgments are: they never age.
 
     Several files are merged: of each the line is next that has the least of the largest times so far. So each
     file may be out of order as a partition may be. `progress` is told how many bytes were read of all.
     """
-    readers = [_Reader(path, until) for path in paths]
+    readers = [_Reader(path, until, judgments_before) for path in paths]
     offsets = count()
     try:
         for reader in readers:
@@ -53,11 +62,12 @@ async def batches(
 class _Reader:
     """One file: the lines that were read and not taken yet."""
 
-    def __init__(self, path: Path, until: float) -> None:
+    def __init__(self, path: Path, until: float, judgments_before: float) -> None:
         self.bytes_read = 0
         self.finished = False
         self._source = JsonlSource(path, progress=self._note)
         self._until = until
+        self._judgments_before = judgments_before
         self._opened = False
         self._clock = -np.inf
         self._read = Batch((), np.empty(0))
@@ -83,16 +93,21 @@ class _Reader:
             poll = await self._source.poll()
             lines: list[Line] = [line for chunk in poll.chunks for line in chunk.records]  # type: ignore[misc]
             ts = np.array(times_of([line.value for line in lines]) if lines else [], dtype=np.float64)
-            is_after = ts > self._until
             # One sender's clock may be ahead, but not of thousands of lines in a row.
-            self.finished = poll.finished or bool(is_after.all())
-            if is_after.any():
-                lines = [line for line, after in zip(lines, is_after.tolist(), strict=True) if not after]
-                ts = ts[~is_after]
+            self.finished = poll.finished or bool((ts > self._until).all())
+            lines, ts = self._wanted(lines, ts)
             self._reached = np.fmax.accumulate(np.concatenate(([self._clock], ts)))[1:]
             self._clock = self._reached[-1] if ts.size else self._clock
             self._read = Batch(lines, ts)
         return bool(self._read.lines)
+
+    def _wanted(self, lines: list[Line], ts: Floats) -> tuple[list[Line], Floats]:
+        wanted = ~(ts > self._until)
+        for row in np.flatnonzero(ts < self._judgments_before).tolist():
+            wanted[row] = JUDGMENT in lines[row].value
+        if wanted.all():
+            return lines, ts
+        return list(compress(lines, wanted.tolist())), ts[wanted]
 
     def take(self, horizon: float) -> tuple[Batch, Floats]:
         """Hand out the lines with which event time has come no further than a time, and how far it had."""

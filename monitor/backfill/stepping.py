@@ -31,7 +31,8 @@ class Stepper:
     is counted at the first time of the grid that is not before `ts + delay + lateness_seconds`.
     """
 
-    def __init__(self, config: Config, grid: Grid) -> None:
+    def __init__(self, config: Config, grid: Grid, since: float = -math.inf) -> None:
+        """Steps may begin later than `since`, and do not begin long before."""
         topics = config.kafka.topics
         # A file has every type of event; its records count for the topic that has the impressions.
         self._topic = (topics.events or topics.impressions)[0]
@@ -39,6 +40,9 @@ class Stepper:
         self.engine = Engine(config.model_copy(update={"windows": ()}), {self._topic: Role.EVENTS})
         self._grid = grid
         self._lateness = config.lateness_seconds
+        plan = self.engine.plan
+        self.needed_from = since - plan.last_delay - plan.attribution - 2 * self._lateness - grid.step
+        """Events before this have their fate before `since`, whatever their order; judgments count."""
         self._at: int | None = None
         """Where the clock stops next; None before the first event."""
         self._newest = -math.inf
@@ -51,7 +55,7 @@ class Stepper:
         """Take events in, none of which is after the grid; the steps that end before the last of them."""
         ts, row = batch.ts.copy(), 0
         if self._at is None and (found := self._next_event(batch, ts, 0, -math.inf)) is not None:
-            self._at = self._grid.at_or_after(ts[found])
+            self._at = self._grid.at_or_after(max(ts[found], self.needed_from))
             yield Step(self._at - self._grid.step, self._nothing)
         while row < len(ts):
             end = None if self._at is None else self._next_event(batch, ts, row, self._at)

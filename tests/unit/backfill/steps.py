@@ -22,14 +22,16 @@ def batch(*events: Event | bytes) -> Batch:
     return Batch([Line(value, i) for i, value in enumerate(values)], np.array(times_of(values)))
 
 
-def steps(config: Config, *batches: Batch, step: int = 60, until: float = 100_000) -> list[Step]:
+def steps(
+    config: Config, *batches: Batch, step: int = 60, until: float = 100_000, since: float = -np.inf
+) -> list[Step]:
     """Every step of a backfill, on a grid that ends at a time after the hour."""
-    stepper = Stepper(config, Grid.ending(HOUR + until, step))
+    stepper = Stepper(config, Grid.ending(HOUR + until, step), HOUR + since)
     return [*(each for one in batches for each in stepper.take(one)), *stepper.finish()]
 
 
 def spans(config: Config, taken: Sequence[Step], since: float = -np.inf) -> list[SampledSpan]:
-    sampler = Sampler(config.labels, LABELS, since)
+    sampler = Sampler(config.labels, LABELS, HOUR + since)
     return [*(span for step in taken for span in sampler.take(step)), *sampler.finish()]
 
 

@@ -9,7 +9,7 @@ import pytest
 from monitor.backfill.event_files import batches
 from monitor.sources import jsonl
 from monitor.sources.base import SourceError
-from tests.unit.stream.timeline import HOUR, click, impression
+from tests.unit.stream.timeline import HOUR, click, impression, judgment
 
 
 @pytest.fixture
@@ -75,6 +75,12 @@ async def test_a_file_is_read_no_further_when_a_whole_poll_is_after_the_end(writ
     monkeypatch.setattr(jsonl, "LINES_A_POLL", 2)
     path = written("a", *(impression(f"i{at}", at) for at in (1, 2, 1001, 1002, 3)))
     assert await times(path) == [1, 2]
+
+
+async def test_long_before_the_samples_begin_only_judgments_are_read(written):
+    path = written("a", impression("i", 1), judgment("a", 2, 1), click("i", 3), impression("j", 4))
+    found = [b async for b in batches([path], HOUR + 1000, judgments_before=HOUR + 4)]
+    assert [ts - HOUR for batch in found for ts in batch.ts.tolist()] == [2, 4]
 
 
 async def test_progress_is_the_bytes_of_all_files(written):

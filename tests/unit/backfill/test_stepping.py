@@ -2,6 +2,8 @@
 
 import pytest
 
+from monitor.backfill.grid import Grid
+from monitor.backfill.stepping import Stepper
 from tests.unit.backfill.steps import batch, samples, spans, steps
 from tests.unit.stream.timeline import HOUR, click, impression, judgment, settings
 
@@ -97,20 +99,39 @@ def test_it_ends_when_all_is_decided_or_with_the_grid():
     assert steps(CONFIG, shown, until=119)[-1].at == HOUR + 60
 
 
-def test_how_events_are_cut_into_batches_changes_nothing():
-    events = [
+def traffic(count: int):
+    """Impressions every 7 seconds with a click and a judgment each, and one that is out of order by 40 s."""
+    return [
         event
-        for i in range(40)
+        for i in range(count)
         for event in (
             *(impression(f"i{i}", 7 * i, query=f"q{i % 3}"), click(f"i{i}", 7 * i + 3)),
             *(judgment("a", 7 * i + 1, i % 4, query=f"q{i % 3}"), impression(f"late{i}", 7 * i - 40)),
         )
     ]
-    whole = spans(CONFIG, steps(CONFIG, batch(*events)))
-    parts = spans(CONFIG, steps(CONFIG, *(batch(event) for event in events)))
-    for one, other in zip(whole, parts, strict=True):
+
+
+def assert_same(found, wanted):
+    for one, other in zip(found, wanted, strict=True):
         for series, same in zip(one.series, other.series, strict=True):
             assert (series.name, series.labels) == (same.name, same.labels)
             assert series.times.tolist() == same.times.tolist()
             assert series.values.tolist() == pytest.approx(same.values.tolist())
+
+
+def test_how_events_are_cut_into_batches_changes_nothing():
+    events = traffic(40)
+    whole = spans(CONFIG, steps(CONFIG, batch(*events)))
+    assert_same(spans(CONFIG, steps(CONFIG, *(batch(event) for event in events))), whole)
     assert samples(whole, "ranking_monitor_events_total", type="impression", fate="late")[300] > 0
+
+
+def test_what_is_left_out_long_before_the_samples_begin_changes_nothing():
+    events, since = traffic(200), 600
+    whole = spans(CONFIG, steps(CONFIG, batch(*events)), since)
+    needed_from = Stepper(CONFIG, Grid.ending(HOUR, 60), HOUR + since).needed_from
+    assert needed_from > HOUR + 300
+    needed = [event for event in events if event["type"] == "judgment" or event["ts"] >= needed_from]
+    short = steps(CONFIG, batch(*needed), since=since)
+    assert short[1].at >= needed_from
+    assert_same(spans(CONFIG, short, since), whole)
