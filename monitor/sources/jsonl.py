@@ -17,6 +17,8 @@ from monitor.stream.records import Chunk, Role, Start, TopicPartition
 
 LINES_A_POLL = 5000
 BYTES_A_POLL = 16 << 20
+READ_BYTES = MAX_RECORD_BYTES + 2
+"""Of a line: as much as shows that it is over the size limit."""
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -88,14 +90,19 @@ class JsonlSource:
     def _read(self) -> Sequence[Line]:
         lines: list[Line] = []
         size = 0
+        # For each of millions of lines: names that are looked up once.
+        readline, offsets = self._lines.readline, self._offsets
         try:
-            while len(lines) < LINES_A_POLL and size < BYTES_A_POLL and (line := self._next_line()):
-                whole = line.endswith(b"\n") or len(line) <= MAX_RECORD_BYTES
-                value = line.strip() if whole else line
+            while len(lines) < LINES_A_POLL and size < BYTES_A_POLL and (line := readline(READ_BYTES)):
+                if len(line) <= MAX_RECORD_BYTES or line.endswith(b"\n"):
+                    value = line.strip()
+                else:
+                    value = line
+                    self._skip_line()
                 if self._at_start:
                     value, self._at_start = value.removeprefix(codecs.BOM_UTF8), False
                 if value:
-                    lines.append(Line(value, next(self._offsets)))
+                    lines.append(Line(value, next(offsets)))
                     size += len(value)
         except (EOFError, OSError, zlib.error) as error:
             raise SourceError(
@@ -103,10 +110,7 @@ class JsonlSource:
             ) from None
         return lines
 
-    def _next_line(self) -> bytes:
-        """A line, or as much of it as shows that it is over the size limit; the rest is not kept."""
-        line = self._lines.readline(MAX_RECORD_BYTES + 2)
-        if len(line) > MAX_RECORD_BYTES and not line.endswith(b"\n"):
-            while (rest := self._lines.readline(MAX_RECORD_BYTES)) and not rest.endswith(b"\n"):
-                pass
-        return line
+    def _skip_line(self) -> None:
+        """Read to the end of a line that is over the size limit, and keep nothing of it."""
+        while (rest := self._lines.readline(MAX_RECORD_BYTES)) and not rest.endswith(b"\n"):
+            pass
