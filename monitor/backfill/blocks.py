@@ -56,8 +56,11 @@ class BlockWriter:
     def write(self, series: Iterable[SampledSeries]) -> None:
         """Begin with the blocks of a span; wait for those of the one before."""
         self.wait()
-        with self._text.open("w", encoding="utf-8") as file:
-            self.samples += write_openmetrics(series, file)
+        try:
+            with self._text.open("w", encoding="utf-8") as file:
+                self.samples += write_openmetrics(series, file)
+        except OSError as error:
+            raise BlockError(f'cannot write "{self._text}": {error.strerror}') from None
         self._running = subprocess.Popen(  # noqa: S603 - the user's own promtool
             [
                 *(self._promtool, "tsdb", "create-blocks-from", f"--max-block-duration={SPAN_SECONDS}s"),
@@ -90,8 +93,11 @@ class BlockWriter:
         """Put the finished blocks into a folder on the same file system; how many they are."""
         self.wait()
         made = [block.path for block in existing_blocks(self._blocks)]
-        for path in made:
-            path.rename(folder / path.name)
+        try:
+            for path in made:
+                path.rename(folder / path.name)
+        except OSError as error:
+            raise BlockError(f'cannot move blocks to "{folder}": {error.strerror}') from None
         return len(made)
 
 

@@ -9,11 +9,15 @@ import numpy as np
 from monitor.backfill.event_files import Batch
 from monitor.backfill.grid import Grid
 from monitor.config import Config
-from monitor.events import Rejected, decode
+from monitor.events import Judgment, Rejected, decode
 from monitor.metrics import Floats
 from monitor.stream.engine import Engine
 from monitor.stream.records import Chunk, Role, Start
 from monitor.stream.snapshot import Snapshot
+
+SILENCE_SECONDS = 86400.0
+"""After a day in which nothing comes and nothing is left to decide, steps are left out: one event of 1970
+would cost millions of them."""
 
 
 class Step(NamedTuple):
@@ -54,25 +58,40 @@ class Stepper:
     def take(self, batch: Batch) -> Iterator[Step]:
         """Take events in, none of which is after the grid; the steps that end before the last of them."""
         ts, row = batch.ts.copy(), 0
-        if self._at is None and (found := self._next_event(batch, ts, 0, -math.inf)) is not None:
-            self._at = self._grid.at_or_after(max(ts[found], self.needed_from))
-            yield Step(self._at - self._grid.step, self._nothing)
+        if self._at is None and (begin := self._begin(batch)) is not None:
+            self._at = begin
+            yield Step(begin - self._grid.step, self._nothing)
         while row < len(ts):
             end = None if self._at is None else self._next_event(batch, ts, row, self._at)
             self._ingest(batch.only(slice(row, end)))
             if end is None:
                 return
             yield from self._stop()
+            self._skip_silence(ts[end])
             row = end
 
     def finish(self) -> Iterator[Step]:
         """The files have ended: the steps until nothing is left to decide, or the grid ends."""
         if self._at is not None:
-            last = self._grid.at_or_after(self._newest + self.engine.plan.last_delay + self._lateness)
-            while self._at <= min(last, self._grid.until):
+            last = min(self._grid.at_or_after(self._decided_at), self._grid.until)
+            while self._at <= last:
                 yield from self._stop()
 
-    def _next_event(self, batch: Batch, ts: Floats, first: int, at: float) -> int | None:
+    @property
+    def _decided_at(self) -> float:
+        """When all is decided that has come."""
+        return self._newest + self.engine.plan.last_delay + self._lateness
+
+    def _begin(self, batch: Batch) -> int | None:
+        """The first step with events that are more than judgments: those may be years old."""
+        for line, ts in zip(batch.lines, batch.ts.tolist(), strict=True):
+            if not isinstance(decode(line.value, math.inf), Rejected | Judgment):
+                # Event time may be ahead already, by a judgment.
+                return self._grid.at_or_after(max(ts, self._newest, self.needed_from))
+        return None
+
+    @staticmethod
+    def _next_event(batch: Batch, ts: Floats, first: int, at: float) -> int | None:
         """The first row whose event moves the clock beyond a time; what is rejected moves nothing."""
         for row in (np.flatnonzero(ts[first:] > at) + first).tolist():
             if not isinstance(decode(batch.lines[row].value, math.inf), Rejected):
@@ -80,11 +99,18 @@ class Stepper:
             ts[row] = math.nan
         return None
 
+    def _skip_silence(self, next_ts: float) -> None:
+        """Leave out what is left of a long silence, but for the step before the next event."""
+        assert self._at is not None
+        if self._at > self._decided_at + SILENCE_SECONDS:
+            self._at = max(self._at, self._grid.at_or_after(next_ts) - self._grid.step)
+
     def _ingest(self, batch: Batch) -> None:
         if batch.lines:
             self._newest = max(self._newest, float(np.fmax.reduce(batch.ts, initial=-math.inf)))
-            # Before the first event nothing but rejected records comes, whatever the clock says.
-            self.engine.ingest(Chunk(self._topic, 0, batch.lines), now=self._at or 0.0)
+            # Before the first step there is no clock: none of these is after the grid.
+            now = self._grid.until if self._at is None else self._at
+            self.engine.ingest(Chunk(self._topic, 0, batch.lines), now=now)
 
     def _stop(self) -> Iterator[Step]:
         """Let the clock come to the time at which it stops next, and decide what is due by then."""

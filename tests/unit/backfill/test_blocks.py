@@ -1,5 +1,6 @@
 """Blocks: which a folder has, and what becomes of a promtool that fails."""
 
+import errno
 import json
 
 import numpy as np
@@ -100,6 +101,17 @@ def test_what_promtool_says_last_is_told_and_nothing_is_left(tmp_path, does, sai
         with pytest.raises(BlockError, match=f"{promtool} made no block: {said}"):
             writer.move_to(output)
     assert list(output.iterdir()) == []
+
+
+def test_a_disk_that_takes_no_more_is_told_in_one_line(tmp_path, monkeypatch):
+    def full(series, file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("monitor.backfill.blocks.write_openmetrics", full)
+    refused = pytest.raises(BlockError, match=r'cannot write ".*span\.om": No space left on device')
+    with block_writer("promtool", tmp_path) as writer, refused:
+        writer.write(SERIES)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_promtool_that_is_still_running_at_the_end_is_ended(tmp_path):

@@ -53,17 +53,12 @@ def test_each_series_counts_an_impression_after_its_own_delay(name, labels, dela
     assert first_count(taken, name, **labels) == 4 + delay + 30
 
 
-@pytest.mark.parametrize(
-    ("name", "labels"),
-    [
-        ("ranking_monitor_records_total", {"topic": "search-events"}),
-        ("ranking_monitor_events_total", {"type": "judgment", "fate": "applied"}),
-    ],
-)
-def test_what_is_counted_on_arrival_is_counted_at_the_time_of_the_event(name, labels):
-    taken = steps(CONFIG, batch(judgment("a", 4, 1)), step=2)
-    assert samples(spans(CONFIG, taken), name, **labels)[2] == 0
-    assert first_count(taken, name, **labels) == 4
+def test_what_is_counted_on_arrival_is_counted_at_the_time_of_the_event():
+    found = spans(CONFIG, steps(CONFIG, batch(impression("i", 2), judgment("a", 5, 1)), step=2))
+    applied = samples(found, "ranking_monitor_events_total", type="judgment", fate="applied")
+    assert [applied[at] for at in (0, 2, 4, 6)] == [0, 0, 0, 1]
+    records = samples(found, "ranking_monitor_records_total", topic="search-events")
+    assert [records[at] for at in (0, 2, 4, 6)] == [0, 1, 1, 2]
 
 
 def test_what_is_rejected_counts_when_it_comes_and_moves_no_clock():
@@ -91,6 +86,31 @@ def test_a_silence_of_hours_has_all_its_steps():
     assert [step.at - HOUR for step in taken] == list(range(0, 7200 + 100 + 30 + 60, 60))
     found = samples(spans(CONFIG, taken), "vector_results_count")
     assert {found[at] for at in range(60, 7200, 60)} == {1.0}
+
+
+def test_old_judgments_begin_nothing_and_are_used():
+    old = [judgment("a", -3e7, 1), judgment("b", -2e7, 0)]
+    for batches in ([batch(*old, impression("i", 4))], [batch(*old), batch(impression("i", 4))]):
+        taken = steps(CONFIG, *batches)
+        assert taken[0].at == HOUR
+        found = spans(CONFIG, taken)
+        applied = samples(found, "ranking_monitor_events_total", type="judgment", fate="applied")
+        assert (applied[0], applied[60]) == (0, 2)
+        assert samples(found, "vector_ndcg_avg_count", maturity="20s")[60] == 1
+
+
+def test_steps_begin_no_earlier_than_event_time_is_by_a_judgment():
+    taken = steps(CONFIG, batch(judgment("a", 200, 1)), batch(impression("i", 175)))
+    assert taken[0].at == HOUR + 180
+    assert samples(spans(CONFIG, taken), "vector_results_count") == {180: 0, 240: 1, 300: 1, 360: 1}
+
+
+def test_a_single_event_of_1970_does_not_cost_steps_for_each_minute_since():
+    shown = {**impression("i", 0), "ts": 1000.0}
+    taken = steps(CONFIG, batch(shown, impression("j", 10), impression("k", 50)))
+    assert len(taken) < 2000
+    found = samples(spans(CONFIG, taken), "vector_results_count")
+    assert [found.get(at) for at in (-60, 0, 60, 120)] == [None, 1, 2, 3]
 
 
 def test_it_ends_when_all_is_decided_or_with_the_grid():
