@@ -83,9 +83,10 @@ class Stepper:
         return self._newest + self.engine.plan.last_delay + self._lateness
 
     def _begin(self, batch: Batch) -> int | None:
-        """The first step with events that are more than judgments: those may be years old."""
+        """The first step. Without a `since`, judgments alone begin nothing: they may be years old."""
+        begins_nothing = Rejected | Judgment if math.isinf(self.needed_from) else Rejected
         for line, ts in zip(batch.lines, batch.ts.tolist(), strict=True):
-            if not isinstance(decode(line.value, math.inf), Rejected | Judgment):
+            if not isinstance(decode(line.value, math.inf), begins_nothing):
                 # Event time may be ahead already, by a judgment.
                 return self._grid.at_or_after(max(ts, self._newest, self.needed_from))
         return None

@@ -105,6 +105,15 @@ def test_steps_begin_no_earlier_than_event_time_is_by_a_judgment():
     assert samples(spans(CONFIG, taken), "vector_results_count") == {180: 0, 240: 1, 300: 1, 360: 1}
 
 
+def test_judgments_before_the_samples_begin_are_taken_off_also_where_impressions_come_much_later():
+    events = [judgment("a", -3e7, 1), impression("i", 5000), judgment("b", 5001, 1), impression("j", 5070)]
+    taken = steps(CONFIG, batch(*events), since=600)
+    found = spans(CONFIG, taken, since=600)
+    applied = samples(found, "ranking_monitor_events_total", type="judgment", fate="applied")
+    assert [applied.get(at) for at in (540, 4980, 5040, 5100)] == [None, 0, 1, 1]
+    assert samples(found, "vector_ndcg_avg_count", maturity="20s")[5100] == 1
+
+
 def test_a_single_event_of_1970_does_not_cost_steps_for_each_minute_since():
     shown = {**impression("i", 0), "ts": 1000.0}
     taken = steps(CONFIG, batch(shown, impression("j", 10), impression("k", 50)))
