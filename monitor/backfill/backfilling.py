@@ -1,36 +1,26 @@
 """A backfill from end to end: files of events in, blocks out."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import asyncio
+import multiprocessing
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 
 from monitor.backfill.blocks import BlockError, BlockWriter, block_writer, existing_blocks
+from monitor.backfill.counting import Part, count_into, counted_rows, rows, set_up_process, split
 from monitor.backfill.event_files import batches
-from monitor.backfill.grid import Grid
-from monitor.backfill.sampling import SampledSeries, SampledSpan, Sampler
-from monitor.backfill.stepping import Step, Stepper
-from monitor.config import Config
+from monitor.backfill.sampling import Row, SampledSeries, SampledSpan, Sampler
+from monitor.backfill.stepping import Stepper
+from monitor.export import catalogue
 from monitor.export.windows import rfc3339
 
 MoreSeries = Callable[[SampledSpan], Iterable[SampledSeries]]
 """Further series of a span, made from those that are there. Called for each span in the order of time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be written, and where."""
-
-    events: Sequence[Path]
-    config: Config
-    output: Path
-    """A folder that exists."""
-    grid: Grid
-    since: float
-    """Samples begin here, or with the first event if that is later."""
-    promtool: str
-    labels: Mapping[str, str]
-    """Labels of every series: those that Prometheus adds when it scrapes."""
-    more_series: MoreSeries = field(default=lambda _: ())
+Progress = Callable[[int], None]
+"""Told how many bytes of the files were read."""
+LOOK_SECONDS = 0.2
 
 
 @dataclass(slots=True)
@@ -48,35 +38,92 @@ class Written:
     rejected: int = 0
     late: int = 0
     """Impressions that came too late to be counted."""
-    open: int = 0
-    """Impressions that still had a deadline when the samples ended."""
 
 
-async def backfill(request: Request, progress: Callable[[int], None] = lambda _: None) -> Written:
-    """Write the blocks; nothing is left in the output folder unless all of it could be written."""
-    written = Written()
-    stepper = Stepper(request.config, request.grid, request.since)
-    sampler = Sampler(request.config.labels, request.labels, request.since)
-    with block_writer(request.promtool, request.output) as writer:
+class Backfill:
+    """Writes blocks of a time into a folder."""
 
-        def write(steps: Iterable[Step]) -> None:
-            for step in steps:
-                if written.first is None and step.at >= request.since:
-                    written.first = step.at
-                    refuse_overlap(request.output, step.at, request.grid.until)
-                _write_spans(sampler.take(step), request, writer, written)
+    def __init__(
+        self,
+        whole: Part,
+        output: Path,
+        promtool: str,
+        *,
+        processes: int = 1,
+        more_series: MoreSeries = lambda _: (),
+    ) -> None:
+        """`output` is a folder that exists."""
+        self._whole = whole
+        self._output = output
+        self._promtool = promtool
+        self._processes = processes
+        self._more_series = more_series
+        self._written = Written()
+        self._sampler = Sampler()
 
-        reading = batches(request.events, request.grid.until, progress, judgments_before=stepper.needed_from)
-        async for batch in reading:
-            write(stepper.take(batch))
-        write(stepper.finish())
-        _write_spans(sampler.finish(), request, writer, written)
-        written.blocks = writer.move_to(request.output)
-        written.samples = writer.samples
-    engine = stepper.engine
-    written.records, written.rejected, written.open = engine.records, engine.rejected, engine.open_impressions
-    written.late = engine.snapshot().fates["impression", "late"]
-    return written
+    async def run(self, progress: Progress = lambda _: None) -> Written:
+        """Write all of it, or leave nothing in the output folder."""
+        written, sampler = self._written, self._sampler
+        parts = await self._parts()
+        with block_writer(self._promtool, self._output) as writer:
+            async for part in self._counted(parts, writer.folder, progress):
+                is_first = True
+                async for row in part:
+                    if is_first:
+                        sampler.begin(row)
+                        is_first = False
+                    self._take(row, writer)
+            self._write(sampler.finish(), writer)
+            written.blocks, written.samples = writer.move_to(self._output), writer.samples
+        written.records = int(sampler.total(catalogue.RECORDS.name))
+        written.rejected = int(sampler.total(catalogue.REJECTED.name))
+        written.late = int(sampler.total(catalogue.EVENTS.name, type="impression", fate="late"))
+        return written
+
+    async def _parts(self) -> list[Part]:
+        """The parts that are counted at the same time; one if there is something that is read only once."""
+        if self._processes == 1 or not all(path.is_file() for path in self._whole.events):
+            return [self._whole]
+        begin = await _begin(self._whole)
+        if begin is None:
+            return [self._whole]
+        refuse_overlap(self._output, int(begin), self._whole.grid.until)
+        return split(self._whole, begin, self._processes)
+
+    async def _counted(
+        self, parts: Sequence[Part], folder: Path, progress: Progress
+    ) -> AsyncIterator[AsyncIterator[Row]]:
+        """The rows of each part, in the order of time; several parts are counted at the same time."""
+        if len(parts) == 1:
+            yield rows(parts[0], progress)
+            return
+        # Not forked: the progress bar has a thread.
+        context = multiprocessing.get_context("spawn")
+        bytes_read = context.Array("q", len(parts), lock=False)
+        with ProcessPoolExecutor(len(parts), context, set_up_process, (bytes_read,)) as pool:
+            files = [folder / f"part-{number}" for number in range(len(parts))]
+            counting = [pool.submit(count_into, files[i], part, i) for i, part in enumerate(parts)]
+            for file, counted in zip(files, counting, strict=True):
+                while not counted.done():
+                    progress(sum(bytes_read) // len(parts))
+                    await asyncio.sleep(LOOK_SECONDS)
+                counted.result()
+                yield _read(file)
+                file.unlink()
+
+    def _take(self, row: Row, writer: BlockWriter) -> None:
+        if self._written.first is None:
+            self._written.first = row.at
+            refuse_overlap(self._output, row.at, self._whole.grid.until)
+        self._write(self._sampler.take(row), writer)
+
+    def _write(self, spans: Iterable[SampledSpan], writer: BlockWriter) -> None:
+        for span in spans:
+            series = [*span.series, *self._more_series(span)]
+            writer.write(series)
+            self._written.spans += 1
+            self._written.series = max(self._written.series, len(series))
+            self._written.last = int(span.times[-1])
 
 
 def refuse_overlap(folder: Path, first: int, last: int) -> None:
@@ -90,12 +137,18 @@ def refuse_overlap(folder: Path, first: int, last: int) -> None:
             )
 
 
-def _write_spans(
-    spans: Iterable[SampledSpan], request: Request, writer: BlockWriter, written: Written
-) -> None:
-    for span in spans:
-        series = [*span.series, *request.more_series(span)]
-        writer.write(series)
-        written.spans += 1
-        written.series = max(written.series, len(series))
-        written.last = int(span.times[-1])
+async def _begin(whole: Part) -> float | None:
+    """When the first sample can be, or None if there is no event."""
+    stepper = Stepper(whole.config, whole.grid, whole.since)
+    async with aclosing(
+        batches(whole.events, whole.read_until, judgments_before=stepper.needed_from)
+    ) as reading:
+        async for batch in reading:
+            for step in stepper.take(batch):
+                return max(step.at, whole.since)
+    return None
+
+
+async def _read(file: Path) -> AsyncIterator[Row]:
+    for row in counted_rows(file):
+        yield row

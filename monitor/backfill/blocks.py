@@ -48,6 +48,7 @@ class BlockWriter:
     def __init__(self, promtool: str, folder: Path) -> None:
         """The folder is for this writer alone; blocks lie in it as promtool left them."""
         self.samples = 0
+        self.folder = folder
         self._promtool = promtool
         self._text = folder / "span.om"
         self._blocks = folder / "blocks"

@@ -1,6 +1,6 @@
 """Files of events as one stream in the order of event time."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress, count
 from pathlib import Path
@@ -33,7 +33,7 @@ async def batches(
     progress: Callable[[int], None] = lambda _: None,
     *,
     judgments_before: float = -np.inf,
-) -> AsyncIterator[Batch]:
+) -> AsyncGenerator[Batch, None]:
     """Read files to their end, or to where all is after `until`; no event after that is handed out.
 
     Of what is before `judgments_before` only judgments are: they never age.

@@ -19,6 +19,9 @@ less than a tenth of its default retention, which is the most that it makes of t
 MAX_SAMPLES = 4_000_000
 """Samples of a span; where there are many series it is shorter."""
 
+SeriesName = tuple[str, Mapping[str, str]]
+"""Name and labels."""
+
 
 class SampledSeries(NamedTuple):
     """One series with its samples."""
@@ -38,81 +41,116 @@ class SampledSpan:
     series: Sequence[SampledSeries]
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """The values of all series at one time."""
 
     at: int
-    label_sets: int
-    """How many there were: more of them are more series, and nothing else is."""
+    series: Mapping[str, SeriesName]
+    """The series in the order of the values, each by its line; the same object while they are the same."""
     values: Floats
 
 
-class Sampler:
-    """Turns snapshots into samples. A series is born at 0, one step before it has a value."""
+class RowMaker:
+    """Turns snapshots of one engine into rows."""
 
-    def __init__(
-        self, label_names: tuple[str, ...], constant: Mapping[str, str], since: float = -math.inf
-    ) -> None:
-        """`constant` labels are on every series; what was counted before `since` is taken off."""
+    def __init__(self, label_names: tuple[str, ...], constant: Mapping[str, str]) -> None:
+        """`constant` labels are on every series."""
         self._names = _SeriesNames(label_names, constant)
-        self._since = since
-        self._lines: dict[int, list[str]] = {}
-        """The series by the number of label sets."""
-        self._before: _Row | None = None
-        """What was counted when the samples begin."""
-        self._rows: list[_Row] = []
+        self._series: dict[int, Mapping[str, SeriesName]] = {}
+        """By the number of label sets: more of them are more series, and nothing else is."""
 
-    def take(self, step: Step) -> Iterator[SampledSpan]:
-        """Take a step; the span before it, if that is complete."""
-        if step.at < self._since:
+    def row(self, step: Step) -> Row:
+        families = list(SnapshotCollector(step.snapshot, self._names).counted_values())
+        label_sets = len(step.snapshot.label_sets)
+        if label_sets not in self._series:
+            lines = [line for family in families for line in family.lines]
+            self._series[label_sets] = {line: self._names.series[line] for line in lines}
+        values = np.concatenate([family.values.ravel() for family in families])
+        return Row(step.at, self._series[label_sets], values)
+
+
+class Sampler:
+    """Puts rows together to spans. A series is born at 0, one step before it has a value.
+
+    Rows may come from several engines, one after the other: each goes on where the one before it ended.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        """The series by their lines, in the order in which they came up."""
+        self._series: list[SeriesName] = []
+        self._current: Floats = np.empty(0)
+        """The newest value of each series."""
+        self._added: Floats = np.empty(0)
+        """What is to be added to the values of the engine at hand."""
+        self._order: tuple[Mapping[str, SeriesName], Ints] = ({}, np.empty(0, dtype=np.int64))
+        """The series of the last row, and their numbers."""
+        self._rows: list[tuple[int, Floats]] = []
+        self._last = -math.inf
+
+    def begin(self, row: Row) -> None:
+        """The rows of another engine follow; what it had counted by this one is taken off."""
+        numbers = self._known(row)
+        # A series that the row does not have begins at 0 in the other engine.
+        self._added = self._current.copy()
+        self._added[numbers] -= row.values
+
+    def take(self, row: Row) -> Iterator[SampledSpan]:
+        """Take a row, unless its time is past; the span before it, if that is complete."""
+        if row.at <= self._last:
             return
-        row = self._row(step)
-        self._before = self._before or row
-        if self._rows and self._is_over(row):
-            yield self._span(row.label_sets)
-            self._rows = []
-        self._rows.append(row)
+        numbers = self._known(row)
+        self._current[numbers] = row.values + self._added[numbers]
+        if self._rows and self._is_over(row.at):
+            yield self._span()
+        self._rows.append((row.at, self._current.copy()))
+        self._last = row.at
 
     def finish(self) -> Iterator[SampledSpan]:
         """The last span."""
         if self._rows:
-            yield self._span(self._rows[-1].label_sets)
-            self._rows = []
+            yield self._span()
 
-    def _row(self, step: Step) -> _Row:
-        families = list(SnapshotCollector(step.snapshot, self._names).counted_values())
-        label_sets = len(step.snapshot.label_sets)
-        if label_sets not in self._lines:
-            self._lines[label_sets] = [line for family in families for line in family.lines]
-        return _Row(step.at, label_sets, np.concatenate([family.values.ravel() for family in families]))
+    def total(self, name: str, **labels: str) -> float:
+        """The newest values of series that have these labels, added up."""
+        chosen = [n == name and has.items() >= labels.items() for n, has in self._series]
+        return float(self._current[chosen].sum())
 
-    def _is_over(self, row: _Row) -> bool:
-        size = len(self._rows) * len(row.values)
-        return row.at // SPAN_SECONDS != self._rows[0].at // SPAN_SECONDS or size >= MAX_SAMPLES
+    def _known(self, row: Row) -> Ints:
+        """The numbers of the series of a row; new ones get theirs."""
+        if row.series is not self._order[0]:
+            for line, series in row.series.items():
+                if line not in self._numbers:
+                    self._numbers[line] = len(self._series)
+                    self._series.append(series)
+            new = np.zeros(len(self._series) - len(self._current))
+            self._current = np.concatenate((self._current, new))
+            self._added = np.concatenate((self._added, new))
+            self._order = (row.series, np.array([self._numbers[line] for line in row.series], dtype=np.int64))
+        return self._order[1]
 
-    def _span(self, label_sets: int) -> SampledSpan:
-        """All rows, with the series that the row after them has: some may be born with the last one here."""
-        lines = self._lines[label_sets]
-        numbers = {line: number for number, line in enumerate(lines)}
-        places = {
-            n: np.array([numbers[line] for line in self._lines[n]], dtype=np.int64) for n in self._lines
-        }
-        values = np.full((len(lines), len(self._rows)), np.nan)
-        for i, row in enumerate(self._rows):
-            values[places[row.label_sets], i] = row.values
-        if self._before is not None:
-            values[places[self._before.label_sets]] -= self._before.values[:, None]
-        has_value = ~np.isnan(values)
-        first = np.where(has_value.any(axis=1), has_value.argmax(axis=1), len(self._rows))
-        born = np.flatnonzero(first > 0)
-        first[born] -= 1
-        values[born, first[born]] = 0.0
-        times = np.array([row.at for row in self._rows], dtype=np.int64)
+    def _is_over(self, at: int) -> bool:
+        size = len(self._rows) * len(self._series)
+        return at // SPAN_SECONDS != self._rows[0][0] // SPAN_SECONDS or size >= MAX_SAMPLES
+
+    def _span(self) -> SampledSpan:
+        """All rows, with every series that is known by now: some may be born with the last of these rows."""
+        values = np.full((len(self._series), len(self._rows)), np.nan)
+        first = np.full(len(self._series), len(self._rows) - 1)
+        known = len(self._series)
+        for i, (_, row) in reversed(list(enumerate(self._rows))):
+            values[: len(row), i] = row
+            # What the row after this one has and this one has not is born here.
+            values[len(row) : known, i] = 0.0
+            first[:known] = i
+            known = len(row)
+        times = np.array([at for at, _ in self._rows], dtype=np.int64)
+        self._rows = []
         return SampledSpan(
             times,
             [
-                SampledSeries(*self._names.series[line], times[begin:], values[number, begin:])
-                for number, (line, begin) in enumerate(zip(lines, first.tolist(), strict=True))
+                SampledSeries(*series, times[begin:], values[number, begin:])
+                for number, (series, begin) in enumerate(zip(self._series, first.tolist(), strict=True))
             ],
         )
 
@@ -123,10 +161,10 @@ class _SeriesNames(Beginnings):
     def __init__(self, label_names: tuple[str, ...], constant: Mapping[str, str]) -> None:
         super().__init__(label_names)
         self._constant = constant
-        self.series: dict[str, tuple[str, Mapping[str, str]]] = {}
+        self.series: dict[str, SeriesName] = {}
 
     def _write(self, family: Family, pairs: Labels) -> list[str]:
-        found = {
+        found: dict[str, SeriesName] = {
             self.line(name, labels): (name, labels)
             for name, labels in series_names(family, {**self._constant, **dict(pairs)})
         }

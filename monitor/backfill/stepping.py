@@ -55,13 +55,18 @@ class Stepper:
         self.engine.assign({(self._topic, 0): start}, now=0.0)
         self._nothing = self.engine.snapshot()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether event time has passed the end of the grid: what comes then is ignored."""
+        return self._at is not None and self._at > self._grid.until
+
     def take(self, batch: Batch) -> Iterator[Step]:
-        """Take events in, none of which is after the grid; the steps that end before the last of them."""
+        """Take events in; the steps that end before the last of them."""
         ts, row = batch.ts.copy(), 0
         if self._at is None and (begin := self._begin(batch)) is not None:
             self._at = begin
             yield Step(begin - self._grid.step, self._nothing)
-        while row < len(ts):
+        while row < len(ts) and not self.is_over:
             end = None if self._at is None else self._next_event(batch, ts, row, self._at)
             self._ingest(batch.only(slice(row, end)))
             if end is None:
@@ -70,10 +75,14 @@ class Stepper:
             self._skip_silence(ts[end])
             row = end
 
-    def finish(self) -> Iterator[Step]:
-        """The files have ended: the steps until nothing is left to decide, or the grid ends."""
+    def finish(self, *, goes_on: bool = False) -> Iterator[Step]:
+        """The files have ended: the steps until nothing is left to decide, or the grid ends.
+
+        Where it `goes_on`, more events may follow after the grid: a silence has its steps.
+        """
         if self._at is not None:
-            last = min(self._grid.at_or_after(self._decided_at), self._grid.until)
+            silence = SILENCE_SECONDS if goes_on else 0.0
+            last = min(self._grid.at_or_after(self._decided_at + silence), self._grid.until)
             while self._at <= last:
                 yield from self._stop()
 
@@ -109,8 +118,8 @@ class Stepper:
     def _ingest(self, batch: Batch) -> None:
         if batch.lines:
             self._newest = max(self._newest, float(np.fmax.reduce(batch.ts, initial=-math.inf)))
-            # Before the first step there is no clock: none of these is after the grid.
-            now = self._grid.until if self._at is None else self._at
+            # Before the first step there is no clock, and nothing but judgments and what is rejected.
+            now = self._newest if self._at is None else self._at
             self.engine.ingest(Chunk(self._topic, 0, batch.lines), now=now)
 
     def _stop(self) -> Iterator[Step]:

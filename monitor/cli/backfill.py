@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import re
 import shutil
 import time
@@ -11,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from monitor.backfill.backfilling import Request, Written
-from monitor.backfill.backfilling import backfill as write_blocks
+from monitor.backfill.backfilling import Backfill, Written
+from monitor.backfill.counting import Part
 from monitor.backfill.grid import Grid
 from monitor.cli.errors import UserError
 from monitor.cli.progress import reading
@@ -27,6 +28,7 @@ MIN_AGE_SECONDS = 3 * 3600
 MAX_STEP_SECONDS = 120
 """Prometheus forgets a series five minutes after its last sample: two steps must fit."""
 INSTANCE = "backfill"
+MAX_PROCESSES = 8
 
 
 def backfill(
@@ -47,6 +49,10 @@ def backfill(
     ] = None,
     step: Annotated[str, typer.Option(help="The scrape interval.")] = "60s",
     promtool: Annotated[str, typer.Option(help="Prometheus's promtool.")] = "promtool",
+    processes: Annotated[
+        int | None,
+        typer.Option(help="How many count at the same time; if not given, one for each core, at most 8."),
+    ] = None,
 ) -> None:
     """Make blocks for Prometheus of what the daemon would have exported for events of the past."""
     began = time.monotonic()
@@ -55,19 +61,22 @@ def backfill(
     first = -math.inf if since is None else instant("--since", since)
     if first >= grid.until:
         raise UserError(f"--since: {since} is not before --until, which is {rfc3339(grid.until)}")
-    request = Request(
+    whole = Part(
         events=events,
         config=settings,
-        output=output,
         grid=grid,
         since=first,
-        promtool=_program(promtool),
         labels={**_labels(labels or [], settings.labels), "job": job, "instance": INSTANCE},
+        read_until=grid.until,
     )
+    if processes is not None and processes < 1:
+        raise UserError(f"--processes: {processes} is not allowed; give 1 or more")
+    program = _program(promtool)
     _make_folder(output)
     with reading(*events) as progress:
         ease_garbage_collection()
-        written = asyncio.run(write_blocks(request, progress))
+        backfill = Backfill(whole, output, program, processes=processes or _cores())
+        written = asyncio.run(backfill.run(progress))
     if written.first is None:
         begin = "" if since is None else f" from {rfc3339(first)} on and"
         raise UserError(f"there are no events{begin} up to {rfc3339(grid.until)}: nothing is written")
@@ -123,13 +132,21 @@ def _make_folder(output: Path) -> None:
         raise UserError(f'--output: cannot write into "{output}": {error.strerror}') from None
 
 
+def _cores() -> int:
+    return min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, MAX_PROCESSES)
+
+
 def _summary(written: Written, seconds: float) -> str:
     assert written.first is not None
     assert written.last is not None
     return (
-        f"{rfc3339(written.first)} to {rfc3339(written.last)}: {written.spans:,} spans,"
-        f" {written.blocks:,} blocks, {written.series:,} series, {written.samples:,} samples,"
+        f"{rfc3339(written.first)} to {rfc3339(written.last)}: {_count(written.spans, 'span')},"
+        f" {_count(written.blocks, 'block')}, {written.series:,} series, {_count(written.samples, 'sample')},"
         f" {seconds:,.0f} s\n"
-        f"{written.records:,} records: {written.rejected:,} rejected, {written.late:,} impressions late,"
-        f" {written.open:,} not settled when it ends"
+        f"{_count(written.records, 'record')}: {written.rejected:,} rejected,"
+        f" {_count(written.late, 'impression')} late"
     )
+
+
+def _count(number: int, of: str) -> str:
+    return f"{number:,} {of}" if number == 1 else f"{number:,} {of}s"

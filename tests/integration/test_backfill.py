@@ -65,7 +65,7 @@ def backfilled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backfilled]
     until = datetime.fromtimestamp(end + 3600 + 240, UTC).isoformat()
     arguments = ["backfill", str(events), "--output", str(data), "--until", until, "--job", "search"]
     done = run(*arguments, "--labels", "region=eu")
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     times = [(meta["minTime"], meta["maxTime"]) for meta in _metas(data)]
     with prometheus(folder, {}) as server:
         yield Backfilled(
@@ -193,6 +193,7 @@ def test_a_second_backfill_of_the_same_time_is_refused_and_changes_nothing(backf
 def test_the_summary_says_what_was_written(backfilled: Backfilled) -> None:
     first, second = backfilled.said.splitlines()
     samples = sum(meta["stats"]["numSamples"] for meta in _metas(backfilled.data))
-    assert f" {len(_metas(backfilled.data))} blocks, " in first
+    blocks = len(_metas(backfilled.data))
+    assert f" {blocks} block{'s' if blocks > 1 else ''}, " in first
     assert f" {samples:,} samples, " in first
-    assert f"{len(_lines(backfilled.events)):,} records: 0 rejected, " in second
+    assert f"{len(_lines(backfilled.events)):,} records: 0 rejected, 0 impressions late" in second

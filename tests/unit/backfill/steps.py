@@ -7,7 +7,7 @@ import numpy as np
 
 from monitor.backfill.event_files import Batch
 from monitor.backfill.grid import Grid
-from monitor.backfill.sampling import SampledSpan, Sampler
+from monitor.backfill.sampling import Row, RowMaker, SampledSpan, Sampler
 from monitor.backfill.stepping import Step, Stepper
 from monitor.config import Config
 from monitor.events import times_of
@@ -30,9 +30,16 @@ def steps(
     return [*(each for one in batches for each in stepper.take(one)), *stepper.finish()]
 
 
+def rows(config: Config, taken: Sequence[Step], since: float = -np.inf) -> list[Row]:
+    maker = RowMaker(config.labels, LABELS)
+    return [maker.row(step) for step in taken if step.at >= HOUR + since]
+
+
 def spans(config: Config, taken: Sequence[Step], since: float = -np.inf) -> list[SampledSpan]:
-    sampler = Sampler(config.labels, LABELS, HOUR + since)
-    return [*(span for step in taken for span in sampler.take(step)), *sampler.finish()]
+    sampler, found = Sampler(), rows(config, taken, since)
+    if found:
+        sampler.begin(found[0])
+    return [*(span for row in found for span in sampler.take(row)), *sampler.finish()]
 
 
 def samples(found: Sequence[SampledSpan], name: str, **labels: str) -> dict[int, float]:
