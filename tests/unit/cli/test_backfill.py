@@ -60,6 +60,7 @@ def refusal(command, tmp_path, events):
         ({"step": "0s"}, '--step: "0s" is not allowed; give 1s to 2m, such as 15s or 1m'),
         ({"step": "5m"}, '--step: "5m" is not allowed; give 1s to 2m, such as 15s or 1m'),
         ({"step": "60"}, '--step: "60" is not allowed; give 1s to 2m, such as 15s or 1m'),
+        ({"processes": "0"}, "--processes: 0 is not allowed; give 1 or more"),
         ({"labels": "eu"}, '--labels: "eu" is not a label; give NAME=VALUE'),
         ({"labels": "re-gion=eu"}, '--labels: "re-gion=eu" is not a label; give NAME=VALUE'),
         ({"labels": "__name__=eu"}, '--labels: "__name__=eu" is not a label; give NAME=VALUE'),
