@@ -2,7 +2,7 @@
 
 import asyncio
 import multiprocessing
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -66,13 +66,14 @@ class Backfill:
         written, sampler = self._written, self._sampler
         parts = await self._parts()
         with block_writer(self._promtool, self._output) as writer:
-            async for part in self._counted(parts, writer.folder, progress):
-                is_first = True
-                async for row in part:
-                    if is_first:
-                        sampler.begin(row)
-                        is_first = False
-                    self._take(row, writer)
+            async with aclosing(self._counted(parts, writer.folder, progress)) as counted:
+                async for part in counted:
+                    is_first = True
+                    async for row in part:
+                        if is_first:
+                            sampler.begin(row)
+                            is_first = False
+                        self._take(row, writer)
             self._write(sampler.finish(), writer)
             written.blocks, written.samples = writer.move_to(self._output), writer.samples
         written.records = int(sampler.total(catalogue.RECORDS.name))
@@ -92,24 +93,27 @@ class Backfill:
 
     async def _counted(
         self, parts: Sequence[Part], folder: Path, progress: Progress
-    ) -> AsyncIterator[AsyncIterator[Row]]:
+    ) -> AsyncGenerator[AsyncIterator[Row], None]:
         """The rows of each part, in the order of time; several parts are counted at the same time."""
         if len(parts) == 1:
             yield rows(parts[0], progress)
             return
         # Not forked: the progress bar has a thread.
         context = multiprocessing.get_context("spawn")
-        bytes_read = context.Array("q", len(parts), lock=False)
+        bytes_read = context.Array("q", len(parts) + 1, lock=False)
         with ProcessPoolExecutor(len(parts), context, set_up_process, (bytes_read,)) as pool:
             files = [folder / f"part-{number}" for number in range(len(parts))]
             counting = [pool.submit(count_into, files[i], part, i) for i, part in enumerate(parts)]
-            for file, counted in zip(files, counting, strict=True):
-                while not counted.done():
-                    progress(sum(bytes_read) // len(parts))
-                    await asyncio.sleep(LOOK_SECONDS)
-                counted.result()
-                yield _read(file)
-                file.unlink()
+            try:
+                for file, counted in zip(files, counting, strict=True):
+                    while not counted.done():
+                        progress(sum(bytes_read) // len(parts))
+                        await asyncio.sleep(LOOK_SECONDS)
+                    counted.result()
+                    yield _read(file)
+                    file.unlink()
+            finally:
+                bytes_read[len(parts)] = 1  # the others stop, if there was a mistake
 
     def _take(self, row: Row, writer: BlockWriter) -> None:
         if self._written.first is None:

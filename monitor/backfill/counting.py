@@ -69,7 +69,11 @@ async def rows(part: Part, progress: Callable[[int], None]) -> AsyncIterator[Row
 # In a process of its own.
 
 _bytes_read: Any = None
-"""An array that the processes share: how much each part has read."""
+"""An array that the processes share: how much each part has read, and last whether all are to stop."""
+
+
+class StoppedError(Exception):
+    """Nobody wants the rest."""
 
 
 def set_up_process(bytes_read: Any) -> None:
@@ -86,6 +90,8 @@ def count_into(path: Path, part: Part, number: int) -> None:
 
     def progress(bytes_read: int) -> None:
         _bytes_read[number] = bytes_read
+        if _bytes_read[-1]:
+            raise StoppedError
 
     async def count() -> None:
         series: Mapping[str, Any] | None = None

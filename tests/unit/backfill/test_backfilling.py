@@ -107,6 +107,15 @@ def test_a_mistake_in_a_process_of_its_own_is_told_as_one(whole, run, tmp_path):
         run(replace(whole, events=[damaged, *whole.events]), 2)
 
 
+def test_a_process_stops_when_nobody_wants_the_rest(whole, tmp_path, monkeypatch):
+    shared = [0, 0, 1]
+    monkeypatch.setattr(counting, "_bytes_read", shared)
+    with pytest.raises(counting.StoppedError):
+        counting.count_into(tmp_path / "part", whole, 1)
+    assert shared[1] > 0
+    assert list(counting.counted_rows(tmp_path / "part")) == []
+
+
 def test_an_overlap_is_refused_before_anything_is_counted(whole, run, tmp_path, monkeypatch):
     block = tmp_path / "blocks" / "01M7KJEYFMA9B1CDYS3FH6NP0Y"
     block.mkdir()
