@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monitor.backfill.blocks import BlockError, BlockWriter, block_writer, existing_blocks
-from monitor.backfill.counting import Part, count_into, counted_rows, rows, set_up_process, split
+from monitor.backfill.counting import TimePart, count_into, counted_rows, rows, set_up_process, split
 from monitor.backfill.event_files import batches
-from monitor.backfill.sampling import Row, SampledSeries, SampledSpan, Sampler
+from monitor.backfill.sampling import SampledSeries, SampledSpan, Sampler, SampleRow
 from monitor.backfill.stepping import Stepper
 from monitor.export import catalogue
 from monitor.export.windows import rfc3339
@@ -45,7 +45,7 @@ class Backfill:
 
     def __init__(
         self,
-        whole: Part,
+        whole: TimePart,
         output: Path,
         promtool: str,
         *,
@@ -81,7 +81,7 @@ class Backfill:
         written.late = int(sampler.total(catalogue.EVENTS.name, type="impression", fate="late"))
         return written
 
-    async def _parts(self) -> list[Part]:
+    async def _parts(self) -> list[TimePart]:
         """The parts that are counted at the same time; one if there is something that is read only once."""
         if self._processes == 1 or not all(path.is_file() for path in self._whole.events):
             return [self._whole]
@@ -92,8 +92,8 @@ class Backfill:
         return split(self._whole, begin, self._processes)
 
     async def _counted(
-        self, parts: Sequence[Part], folder: Path, progress: Progress
-    ) -> AsyncGenerator[AsyncIterator[Row], None]:
+        self, parts: Sequence[TimePart], folder: Path, progress: Progress
+    ) -> AsyncGenerator[AsyncIterator[SampleRow], None]:
         """The rows of each part, in the order of time; several parts are counted at the same time."""
         if len(parts) == 1:
             yield rows(parts[0], progress)
@@ -115,7 +115,7 @@ class Backfill:
             finally:
                 bytes_read[len(parts)] = 1  # the others stop, if there was a mistake
 
-    def _take(self, row: Row, writer: BlockWriter) -> None:
+    def _take(self, row: SampleRow, writer: BlockWriter) -> None:
         if self._written.first is None:
             self._written.first = row.at
             refuse_overlap(self._output, row.at, self._whole.grid.until)
@@ -141,7 +141,7 @@ def refuse_overlap(folder: Path, first: int, last: int) -> None:
             )
 
 
-async def _begin(whole: Part) -> float | None:
+async def _begin(whole: TimePart) -> float | None:
     """When the first sample can be, or None if there is no event."""
     stepper = Stepper(whole.config, whole.grid, whole.since)
     async with aclosing(
@@ -153,6 +153,6 @@ async def _begin(whole: Part) -> float | None:
     return None
 
 
-async def _read(file: Path) -> AsyncIterator[Row]:
+async def _read(file: Path) -> AsyncIterator[SampleRow]:
     for row in counted_rows(file):
         yield row

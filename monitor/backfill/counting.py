@@ -11,7 +11,7 @@ from typing import Any
 
 from monitor.backfill.event_files import batches
 from monitor.backfill.grid import Grid
-from monitor.backfill.sampling import Row, RowMaker
+from monitor.backfill.sampling import RowMaker, SampleRow
 from monitor.backfill.stepping import Stepper
 from monitor.config import Config
 from monitor.pump import ease_garbage_collection
@@ -21,8 +21,8 @@ SHORTEST_PART_SECONDS = 12 * 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Part of the time, which may be all of it."""
+class TimePart:
+    """A part of the time, which may be all of it."""
 
     events: Sequence[Path]
     config: Config
@@ -38,7 +38,7 @@ class Part:
         return self.grid.until < self.read_until
 
 
-def split(whole: Part, begin: float, parts: int) -> list[Part]:
+def split(whole: TimePart, begin: float, parts: int) -> list[TimePart]:
     """Divide the time from `begin` on, where it is long enough; each part begins where one ends."""
     length = whole.grid.until - begin
     parts = max(1, min(parts, int(length // SHORTEST_PART_SECONDS)))
@@ -49,7 +49,7 @@ def split(whole: Part, begin: float, parts: int) -> list[Part]:
     ]
 
 
-async def rows(part: Part, progress: Callable[[int], None]) -> AsyncIterator[Row]:
+async def rows(part: TimePart, progress: Callable[[int], None]) -> AsyncIterator[SampleRow]:
     """The rows of a part; what was counted by the first of them is not of this part."""
     stepper = Stepper(part.config, part.grid, part.since)
     maker = RowMaker(part.config.labels, part.labels)
@@ -85,7 +85,7 @@ def set_up_process(bytes_read: Any) -> None:
     ease_garbage_collection()
 
 
-def count_into(path: Path, part: Part, number: int) -> None:
+def count_into(path: Path, part: TimePart, number: int) -> None:
     """Write the rows of a part to a file."""
 
     def progress(bytes_read: int) -> None:
@@ -104,7 +104,7 @@ def count_into(path: Path, part: Part, number: int) -> None:
     asyncio.run(count())
 
 
-def counted_rows(path: Path) -> Iterator[Row]:
+def counted_rows(path: Path) -> Iterator[SampleRow]:
     """The rows that were written to a file."""
     series: Mapping[str, Any] = {}
     with path.open("rb") as file:
@@ -114,4 +114,4 @@ def counted_rows(path: Path) -> Iterator[Row]:
             except EOFError:
                 return
             series = series if changed is None else changed
-            yield Row(at, series, values)
+            yield SampleRow(at, series, values)

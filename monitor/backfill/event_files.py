@@ -16,15 +16,15 @@ JUDGMENT = b'"judgment"'
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class LineBatch:
     """Lines that follow each other, with the `ts` of each."""
 
     lines: Sequence[Line]
     ts: Floats
     """NaN where a line has none."""
 
-    def only(self, rows: slice) -> "Batch":
-        return Batch(self.lines[rows], self.ts[rows])
+    def only(self, rows: slice) -> "LineBatch":
+        return LineBatch(self.lines[rows], self.ts[rows])
 
 
 async def batches(
@@ -33,7 +33,7 @@ async def batches(
     progress: Callable[[int], None] = lambda _: None,
     *,
     judgments_before: float = -np.inf,
-) -> AsyncGenerator[Batch, None]:
+) -> AsyncGenerator[LineBatch, None]:
     """Read files to their end, or to where all is after `until`; no event after that is handed out.
 
     Of what is before `judgments_before` only judgments are: they never age.
@@ -52,7 +52,7 @@ async def batches(
             horizon = min((reader.reached for reader in readers if not reader.finished), default=np.inf)
             merged = _merged([reader.take(horizon) for reader in readers])
             if len(paths) > 1:
-                merged = Batch([Line(line.value, next(offsets)) for line in merged.lines], merged.ts)
+                merged = LineBatch([Line(line.value, next(offsets)) for line in merged.lines], merged.ts)
             yield merged
     finally:
         for reader in readers:
@@ -70,7 +70,7 @@ class _Reader:
         self._judgments_before = judgments_before
         self._opened = False
         self._clock = -np.inf
-        self._read = Batch((), np.empty(0))
+        self._read = LineBatch((), np.empty(0))
         self._reached: Floats = np.empty(0)
         """How far event time has come with each line."""
 
@@ -98,7 +98,7 @@ class _Reader:
             lines, ts = self._wanted(lines, ts)
             self._reached = np.fmax.accumulate(np.concatenate(([self._clock], ts)))[1:]
             self._clock = self._reached[-1] if ts.size else self._clock
-            self._read = Batch(lines, ts)
+            self._read = LineBatch(lines, ts)
         return bool(self._read.lines)
 
     def _wanted(self, lines: list[Line], ts: Floats) -> tuple[list[Line], Floats]:
@@ -109,7 +109,7 @@ class _Reader:
             return lines, ts
         return list(compress(lines, wanted.tolist())), ts[wanted]
 
-    def take(self, horizon: float) -> tuple[Batch, Floats]:
+    def take(self, horizon: float) -> tuple[LineBatch, Floats]:
         """Hand out the lines with which event time has come no further than a time, and how far it had."""
         end = int(np.searchsorted(self._reached, horizon, side="right"))
         taken, reached = self._read.only(slice(end)), self._reached[:end]
@@ -120,11 +120,11 @@ class _Reader:
         self.bytes_read = bytes_read
 
 
-def _merged(parts: Sequence[tuple[Batch, Floats]]) -> Batch:
+def _merged(parts: Sequence[tuple[LineBatch, Floats]]) -> LineBatch:
     parts = [part for part in parts if part[0].lines]
     if len(parts) == 1:
         return parts[0][0]
     lines = [line for batch, _ in parts for line in batch.lines]
     order = np.argsort(np.concatenate([reached for _, reached in parts]), kind="stable")
     ts = np.concatenate([batch.ts for batch, _ in parts])
-    return Batch([lines[i] for i in order.tolist()], ts[order])
+    return LineBatch([lines[i] for i in order.tolist()], ts[order])

@@ -41,7 +41,7 @@ class SampledSpan:
     series: Sequence[SampledSeries]
 
 
-class Row(NamedTuple):
+class SampleRow(NamedTuple):
     """The values of all series at one time."""
 
     at: int
@@ -59,14 +59,14 @@ class RowMaker:
         self._series: dict[int, Mapping[str, SeriesName]] = {}
         """By the number of label sets: more of them are more series, and nothing else is."""
 
-    def row(self, step: Step) -> Row:
+    def row(self, step: Step) -> SampleRow:
         families = list(SnapshotCollector(step.snapshot, self._names).counted_values())
         label_sets = len(step.snapshot.label_sets)
         if label_sets not in self._series:
             lines = [line for family in families for line in family.lines]
             self._series[label_sets] = {line: self._names.series[line] for line in lines}
         values = np.concatenate([family.values.ravel() for family in families])
-        return Row(step.at, self._series[label_sets], values)
+        return SampleRow(step.at, self._series[label_sets], values)
 
 
 class Sampler:
@@ -88,14 +88,14 @@ class Sampler:
         self._rows: list[tuple[int, Floats]] = []
         self._last = -math.inf
 
-    def begin(self, row: Row) -> None:
+    def begin(self, row: SampleRow) -> None:
         """The rows of another engine follow; what it had counted by this one is taken off."""
         numbers = self._known(row)
         # A series that the row does not have begins at 0 in the other engine.
         self._added = self._current.copy()
         self._added[numbers] -= row.values
 
-    def take(self, row: Row) -> Iterator[SampledSpan]:
+    def take(self, row: SampleRow) -> Iterator[SampledSpan]:
         """Take a row, unless its time is past; the span before it, if that is complete."""
         if row.at <= self._last:
             return
@@ -116,7 +116,7 @@ class Sampler:
         chosen = [n == name and has.items() >= labels.items() for n, has in self._series]
         return float(self._current[chosen].sum())
 
-    def _known(self, row: Row) -> Ints:
+    def _known(self, row: SampleRow) -> Ints:
         """The numbers of the series of a row; new ones get theirs."""
         if row.series is not self._order[0]:
             for line, series in row.series.items():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.backfill.event_files import Batch
+from monitor.backfill.event_files import LineBatch
 from monitor.backfill.grid import Grid
 from monitor.config import Config
 from monitor.events import Judgment, Rejected, decode
@@ -60,7 +60,7 @@ class Stepper:
         """Whether event time has passed the end of the grid: what comes then is ignored."""
         return self._at is not None and self._at > self._grid.until
 
-    def take(self, batch: Batch) -> Iterator[Step]:
+    def take(self, batch: LineBatch) -> Iterator[Step]:
         """Take events in; the steps that end before the last of them."""
         ts, row = batch.ts.copy(), 0
         if self._at is None and (begin := self._begin(batch)) is not None:
@@ -91,7 +91,7 @@ class Stepper:
         """When all is decided that has come."""
         return self._newest + self.engine.plan.last_delay + self._lateness
 
-    def _begin(self, batch: Batch) -> int | None:
+    def _begin(self, batch: LineBatch) -> int | None:
         """The first step. Without a `since`, judgments alone begin nothing: they may be years old."""
         begins_nothing = Rejected | Judgment if math.isinf(self.needed_from) else Rejected
         for line, ts in zip(batch.lines, batch.ts.tolist(), strict=True):
@@ -101,7 +101,7 @@ class Stepper:
         return None
 
     @staticmethod
-    def _next_event(batch: Batch, ts: Floats, first: int, at: float) -> int | None:
+    def _next_event(batch: LineBatch, ts: Floats, first: int, at: float) -> int | None:
         """The first row whose event moves the clock beyond a time; what is rejected moves nothing."""
         for row in (np.flatnonzero(ts[first:] > at) + first).tolist():
             if not isinstance(decode(batch.lines[row].value, math.inf), Rejected):
@@ -115,7 +115,7 @@ class Stepper:
         if self._at > self._decided_at + SILENCE_SECONDS:
             self._at = max(self._at, self._grid.at_or_after(next_ts) - self._grid.step)
 
-    def _ingest(self, batch: Batch) -> None:
+    def _ingest(self, batch: LineBatch) -> None:
         if batch.lines:
             self._newest = max(self._newest, float(np.fmax.reduce(batch.ts, initial=-math.inf)))
             # Before the first step there is no clock, and nothing but judgments and what is rejected.

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from monitor.backfill.backfilling import Backfill, Written
-from monitor.backfill.counting import Part
+from monitor.backfill.counting import TimePart
 from monitor.backfill.grid import Grid
 from monitor.cli.errors import UserError
 from monitor.cli.progress import reading
@@ -61,7 +61,7 @@ def backfill(
     first = -math.inf if since is None else instant("--since", since)
     if first >= grid.until:
         raise UserError(f"--since: {since} is not before --until, which is {rfc3339(grid.until)}")
-    whole = Part(
+    whole = TimePart(
         events=events,
         config=settings,
         grid=grid,

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from monitor.backfill.event_files import Batch
+from monitor.backfill.event_files import LineBatch
 from monitor.backfill.grid import Grid
-from monitor.backfill.sampling import Row, RowMaker, SampledSpan, Sampler
+from monitor.backfill.sampling import RowMaker, SampledSpan, Sampler, SampleRow
 from monitor.backfill.stepping import Step, Stepper
 from monitor.config import Config
 from monitor.events import times_of
@@ -17,20 +17,20 @@ from tests.unit.stream.timeline import HOUR, Event
 LABELS = {"job": "search", "instance": "backfill"}
 
 
-def batch(*events: Event | bytes) -> Batch:
+def batch(*events: Event | bytes) -> LineBatch:
     values = [event if isinstance(event, bytes) else json.dumps(event).encode() for event in events]
-    return Batch([Line(value, i) for i, value in enumerate(values)], np.array(times_of(values)))
+    return LineBatch([Line(value, i) for i, value in enumerate(values)], np.array(times_of(values)))
 
 
 def steps(
-    config: Config, *batches: Batch, step: int = 60, until: float = 100_000, since: float = -np.inf
+    config: Config, *batches: LineBatch, step: int = 60, until: float = 100_000, since: float = -np.inf
 ) -> list[Step]:
     """Every step of a backfill, on a grid that ends at a time after the hour."""
     stepper = Stepper(config, Grid.ending(HOUR + until, step), HOUR + since)
     return [*(each for one in batches for each in stepper.take(one)), *stepper.finish()]
 
 
-def rows(config: Config, taken: Sequence[Step], since: float = -np.inf) -> list[Row]:
+def rows(config: Config, taken: Sequence[Step], since: float = -np.inf) -> list[SampleRow]:
     maker = RowMaker(config.labels, LABELS)
     return [maker.row(step) for step in taken if step.at >= HOUR + since]
 

@@ -11,7 +11,7 @@ import pytest
 from monitor.backfill import counting
 from monitor.backfill.backfilling import Backfill
 from monitor.backfill.blocks import BlockError
-from monitor.backfill.counting import Part, split
+from monitor.backfill.counting import TimePart, split
 from monitor.backfill.grid import Grid
 from monitor.sources.base import SourceError
 from tests.unit.stream.timeline import HOUR, click, impression, judgment, settings
@@ -39,7 +39,7 @@ def whole(tmp_path):
     lines = [event if isinstance(event, bytes) else json.dumps(event).encode() for event in traffic()]
     path.write_bytes(b"\n".join(lines))
     grid = Grid.ending(HOUR + 10_000, 60)
-    return Part([path], CONFIG, grid, -math.inf, {"job": "search"}, read_until=grid.until)
+    return TimePart([path], CONFIG, grid, -math.inf, {"job": "search"}, read_until=grid.until)
 
 
 @pytest.fixture
