@@ -17,13 +17,13 @@ DEFERRALS = st.binary(max_size=10)
 """Decides after which chunks nothing is decided, as in production."""
 
 many = settings(
-    max_examples=600,
+    max_examples=400,
     derandomize=True,
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],  # on a busy machine drawing a stream takes its time
 )
-some = settings(many, max_examples=400)
+some = settings(many, max_examples=250)
 
 
 @many

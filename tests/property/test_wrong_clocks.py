@@ -16,7 +16,7 @@ from tests.property.streams import settings as settings_of
 from tests.property.test_engine_against_reference import many
 
 CREATE_TIME, APPEND_TIME = 0, 1
-fewer = hypothesis_settings(many, max_examples=200)
+fewer = hypothesis_settings(many, max_examples=140)
 LEADS = [0.5, 5, 30, 300, 599, 601, 1e4, 3e7]
 
 
