@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.alertmanager import alertmanager, webhook
+from tests.support.alertmanager import alertmanager, at_once, webhook
 from tests.support.daemon import command
 from tests.support.grafana import Choice, answer, filled_in, targets
 from tests.support.kafka import Broker
@@ -50,7 +50,7 @@ async def test_a_bad_deploy_arrives_at_a_webhook_with_its_variant_and_a_steady_s
         )
         steady = await running.enter_async_context(watched_search(kafka, tmp_path, "steady", 0, 150))
         received, address = running.enter_context(webhook())
-        manager = running.enter_context(alertmanager(tmp_path, address))
+        manager = running.enter_context(alertmanager(tmp_path, at_once(address)))
         scraped = {"bad": [bad.url.removeprefix("http://")], "steady": [steady.url.removeprefix("http://")]}
         rendered = [await rules(tmp_path, job) for job in scraped]
         server = running.enter_context(prometheus(tmp_path, scraped, rules=rendered, alertmanager=manager))

@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -17,10 +17,23 @@ from tests.support.programs import program, running
 
 
 class Webhook:
-    """Keeps the alerts that were sent to it."""
+    """Keeps the notifications that were sent to it: groups of alerts, and the alerts."""
 
     def __init__(self) -> None:
-        self.alerts: list[dict[str, Any]] = []
+        self.notifications: list[dict[str, Any]] = []
+
+    @property
+    def alerts(self) -> list[dict[str, Any]]:
+        """The alerts of all notifications."""
+        return [alert for notification in list(self.notifications) for alert in notification["alerts"]]
+
+    def sent_to(self, receiver: str, **labels: str) -> list[dict[str, Any]]:
+        """The notifications for a receiver whose group has those labels."""
+        return [
+            notification
+            for notification in list(self.notifications)
+            if notification["receiver"] == receiver and labels.items() <= notification["groupLabels"].items()
+        ]
 
     def firing(self, name: str) -> list[dict[str, Any]]:
         """The alerts of this name that arrived as firing."""
@@ -35,7 +48,7 @@ def webhook() -> Iterator[tuple[Webhook, str]]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.alerts += json.loads(body)["alerts"]
+            received.notifications.append(json.loads(body))
             self.send_response(200)
             self.end_headers()
 
@@ -53,15 +66,25 @@ def webhook() -> Iterator[tuple[Webhook, str]]:
         server.server_close()
 
 
+def at_once(receiver: str) -> dict[str, Any]:
+    """Settings with which every alert is sent to a webhook at once."""
+    route = {"receiver": "test", "group_by": ["..."], "group_wait": "0s", "group_interval": "1s"}
+    return {"route": route, "receivers": [{"name": "test", "webhook_configs": [{"url": receiver}]}]}
+
+
+def post(address: str, alerts: Sequence[Mapping[str, str]]) -> None:
+    """Give Alertmanager alerts with these labels, as Prometheus does."""
+    given = [{"labels": labels, "annotations": {"summary": labels["alertname"]}} for labels in alerts]
+    httpx.post(f"http://{address}/api/v2/alerts", json=given).raise_for_status()
+
+
 @contextmanager
-def alertmanager(folder: Path, receiver: str) -> Iterator[str]:
-    """Start Debian's Alertmanager, which sends every alert to the receiver at once; its address."""
+def alertmanager(folder: Path, settings: Mapping[str, Any]) -> Iterator[str]:
+    """Start Debian's Alertmanager with these settings; its address."""
     binary = program("prometheus-alertmanager", "prometheus-alertmanager")
     home = folder / "alertmanager"
     home.mkdir()
-    route = {"receiver": "test", "group_by": ["..."], "group_wait": "0s", "group_interval": "1s"}
-    settings = {"route": route, "receivers": [{"name": "test", "webhook_configs": [{"url": receiver}]}]}
-    (home / "alertmanager.yml").write_text(yaml.safe_dump(settings))
+    (home / "alertmanager.yml").write_text(yaml.safe_dump(dict(settings)))
     address = f"127.0.0.1:{free_port()}"
     command = [
         binary,
