@@ -10,7 +10,7 @@ from grafana.runbooks import Runbook
 # An alert over all replicas has no job or instance.
 OF_THIS_JOB = 'job=~"$job|"'
 # What tells alerts of one name apart: without these a line would show the worst of several.
-APART = ("alertname", "job", "against", "speed", "of", "reason")
+APART = ("alertname", "severity", "job", "against", "judgments", "speed", "of", "reason")
 
 
 def alert_timeline(names: str, by: str, *, runbook: Runbook, width: int, height: int) -> statetimeline.Panel:

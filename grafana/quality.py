@@ -5,6 +5,7 @@ from grafana_foundation_sdk.models import dashboard as models
 from grafana.alerts import alert_marks, restart_marks
 from grafana.layout import finish, start
 from grafana.rows.behaviour import behaviour
+from grafana.rows.changes import changes
 from grafana.rows.course import against_earlier, over_time
 from grafana.rows.distribution import distribution
 from grafana.rows.now import now
@@ -26,5 +27,8 @@ def quality(runbooks: str = URL) -> models.Dashboard:
     )
     board.variables([*process_variables(runbooks), *quality_variables()])
     board.annotations([alert_marks("(Vector|RankingMonitor).+"), restart_marks()])
-    rows = (now(), over_time(), against_earlier(), differences(), behaviour(), distribution(), each_variant())
+    rows = (
+        *(now(), changes(), over_time(), against_earlier()),
+        *(differences(), behaviour(), distribution(), each_variant()),
+    )
     return finish(board, rows)

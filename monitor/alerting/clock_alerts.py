@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from monitor.alerting.alerts import PIPELINE, Alert
+from monitor.alerting.alert import PIPELINE, Alert
 from monitor.alerting.promql import lines, select, summed_increase
 from monitor.alerting.values import Values
 from monitor.alerting.watched import recorded
@@ -26,7 +26,8 @@ def _sender_ahead(values: Values) -> Alert:
     return Alert(
         name="RankingMonitorSenderAhead",
         expr=f"max by (job, topic) ({lead}) > {timing.max_lead}",
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary="Events of {{ $labels.topic }} are up to {{ $value | humanizeDuration }} ahead of the log's "
         "clock",
@@ -41,7 +42,8 @@ def _late_impressions(values: Values) -> Alert:
     return Alert(
         name="RankingMonitorLateImpressions",
         expr=f"{recorded('ranking_monitor_late_impressions', 'ratio', values)} >= {timing.max_share:g}",
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary=f"{{{{ $value | humanizePercentage }}}} of the impressions in {in_words(timing.range)} were "
         "late and count in no metric",
@@ -80,7 +82,8 @@ def _clock_skew(values: Values) -> Alert:
             f"max by (job, instance) ({skew}) > {timing.max_skew}",
             f"or min by (job, instance) ({skew}) < -{timing.max_skew}",
         ),
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary="The clock of {{ $labels.instance }} is "
         '{{ $value | humanizeDuration | reReplaceAll "^-" "" }} '

@@ -11,7 +11,9 @@ from monitor.metrics import UNIT_BUCKETS
 from monitor.visible import short
 
 MAX_SECONDS = 100 * 365 * 86400
-OWN_LABELS = frozenset(("against", "alertname", "of", "reason", "severity", "speed", "window"))
+OWN_LABELS = frozenset(
+    ("against", "alertname", "judgments", "metric", "of", "reason", "severity", "speed", "window")
+)
 """Those that the rules set themselves."""
 
 
@@ -58,6 +60,7 @@ def _address(text: str) -> str:
 Delay = Annotated[int, BeforeValidator(_seconds), PlainSerializer(in_words, return_type=str)]
 Span = Annotated[Delay, AfterValidator(_not_zero)]
 Share = Annotated[float, BeforeValidator(number), Field(gt=0, lt=1)]
+Points = Annotated[float, BeforeValidator(number), Field(ge=0, lt=1)]
 Number = Annotated[float, BeforeValidator(number), Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(number), Field(ge=1)]
 Bound = Annotated[float, AfterValidator(_bound)]

@@ -28,21 +28,3 @@ def mean(watched: Watched) -> Iterator[Record]:
     yield Record(watched.count.name, summed_increase(watched.raw("_count"), seconds, by))
     total = summed_increase(watched.raw("_sum"), seconds, by)
     yield Record(watched.mean.name, lines(total, f"/ ({watched.count} > 0)"))
-
-
-def variance(watched: Watched) -> Record:
-    """Mean of the squares minus square of the mean, by how many; its root is the standard error.
-
-    Rounding can leave less than nothing where all values are equal, so it is clamped.
-    """
-    squares = summed_increase(watched.squares, watched.values.comparison.range, watched.by)
-    return Record(
-        watched.variance.name,
-        f"clamp_min(\n  {squares}\n    / ({watched.count} > 0)\n    - {watched.mean} ^ 2,\n  0\n)"
-        f" / {watched.count}",
-    )
-
-
-def on_all_but_label(watched: Watched) -> str:
-    """How a variant is matched with the baseline."""
-    return f"on ({', '.join(name for name in watched.by if name != watched.values.label)})"

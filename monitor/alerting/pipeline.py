@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from monitor.alerting.alerts import PIPELINE, Alert
+from monitor.alerting.alert import PIPELINE, Alert
 from monitor.alerting.clock_alerts import clock_alerts
 from monitor.alerting.means import references
 from monitor.alerting.promql import lines, select
@@ -37,8 +37,8 @@ def _down(values: Values) -> Iterator[Alert]:
         yield Alert(
             name="RankingMonitorDown",
             expr=expr,
-            timing=timing,
             wait=wait,
+            keep_firing_for=timing.keep_firing_for,
             severity=timing.severity,
             labels={"reason": reason},
             summary=f"{summary} for {in_words(wait)}",
@@ -60,7 +60,8 @@ def _no_events(values: Values) -> Alert:
             *(f"  or {one}" for one in then),
             ")",
         ),
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary=f"{{{{ $value }}}} records came in during {in_words(timing.range)}",
         description=f"There were at least {timing.min_records} in as long within the last "
@@ -82,7 +83,8 @@ def _lag_growing(values: Values) -> Alert:
             f"and {least} - {before} >= {timing.min_lag}",
             f"and deriv({lag}[{over}]) > 0",
         ),
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary="{{ $value | humanize }} records of {{ $labels.topic }} are unread, and it is getting more",
         description=f"Its least in {over} is {timing.min_lag} or more above that of the {over} before: "
@@ -104,7 +106,8 @@ def _watermark_stuck(values: Values) -> Alert:
             f"unless resets({reached}[{in_words(timing.range)}]) > 0",
         )
         + "\n)",
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary="Event time stands still, {{ $value | humanizeDuration }} behind the clock",
         description="Of the task that is furthest behind. What its partitions bring is held and not decided: "
@@ -121,7 +124,8 @@ def _rejections_high(values: Values) -> Alert:
     return Alert(
         name="RankingMonitorRejectionsHigh",
         expr=f"{recorded('ranking_monitor_rejected', 'ratio', values)} >= {timing.max_share:g}",
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary=f"{{{{ $value | humanizePercentage }}}} of the records in {in_words(timing.range)} were "
         f"rejected, most as {reason}",
@@ -136,7 +140,8 @@ def _evicting(values: Values) -> Alert:
     return Alert(
         name="RankingMonitorEvicting",
         expr=f"{recorded('ranking_monitor_evicted', 'increase', values)} >= {timing.min_evicted}",
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary=f"{{{{ $value | humanize }}}} events or judgments were evicted in {in_words(timing.range)}",
         description="A bound of `limits` is reached: the oldest impressions are decided before their time, "
@@ -155,7 +160,8 @@ def _commits_stopped(values: Values) -> Alert:
             # A replica without partitions has no event time, and nothing to commit.
             f"and on (job, instance) {select(catalogue.WATERMARK.name, job=values.job)}",
         ),
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary="{{ $labels.instance }} has committed nothing for {{ $value | humanizeDuration }}",
         description="No scrape acknowledges what it was shown: a restart reads again from the last commit, "
@@ -171,7 +177,8 @@ def _skipping(values: Values) -> Alert:
     return Alert(
         name="RankingMonitorSkipping",
         expr=f"{skipped} >= {timing.min_skipped}",
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary="{{ $value | humanize }} records of {{ $labels.topic }} were skipped in "
         f"{in_words(timing.range)}",
@@ -187,7 +194,8 @@ def _crash_looping(values: Values) -> Alert:
     return Alert(
         name="RankingMonitorCrashLooping",
         expr=f"changes({started}[{in_words(timing.range)}]) >= {timing.min_restarts}",
-        timing=timing,
+        wait=timing.for_,
+        keep_firing_for=timing.keep_firing_for,
         severity=timing.severity,
         summary=f"{{{{ $labels.instance }}}} restarted {{{{ $value }}}} times in {in_words(timing.range)}",
         description="Each start reads the held impressions again and shows no numbers until then.",

@@ -2,21 +2,11 @@
 
 from collections.abc import Iterator
 
-from monitor.alerting.coverage import coverage_by_label, coverage_records, explainable, explainable_by_label
-from monitor.alerting.means import Record, mean, on_all_but_label, references, variance
+from monitor.alerting.coverage import coverage_records
+from monitor.alerting.means import Record, references
 from monitor.alerting.promql import lines, select, summed_increase
 from monitor.alerting.values import Values
-from monitor.alerting.watched import (
-    COVERAGE,
-    FALLING,
-    IMPRESSIONS,
-    JUDGED,
-    RISING,
-    Watched,
-    baseline,
-    others,
-    recorded,
-)
+from monitor.alerting.watched import IMPRESSIONS, Watched, recorded
 from monitor.durations import in_words
 from monitor.export import catalogue
 from monitor.export.series import le
@@ -24,53 +14,11 @@ from monitor.metrics import METRICS
 
 
 def quality_records(values: Values) -> Iterator[Record]:
-    """What the alerts on ranking quality are about, each after what it is made of."""
+    """What the alerts on ranking quality are about, besides the detector's own rules."""
     yield from coverage_records(values)
-    for metric in (*RISING, *FALLING):
-        watched = Watched(metric, values)
-        yield from mean(watched)
-        yield variance(watched)
-        for against, seconds in references(values).items():
-            yield from _against_history(watched, against, seconds)
-            if watched.judged:
-                yield explainable(watched, against, seconds)
-        if watched.judged:
-            yield _unexplained(watched)
-    yield from _low(values)
+    if values.VectorNDCGBudgetBurn.objective is not None:
+        yield from _low(values)
     yield from _impressions(values)
-    if values.label is not None:
-        yield from _by_label(values, ("job", values.label))
-
-
-def _against_history(watched: Watched, against: str, seconds: int) -> Iterator[Record]:
-    """Nothing is recorded where one side is missing or has too few impressions."""
-    least = watched.values.comparison.min_samples
-    now, then = watched.mean, watched.mean.ago(seconds)
-    falling = watched.metric in FALLING
-    yield Record(
-        watched.change.name,
-        lines(
-            f"(1 - {now} / ({then} > 0))" if falling else f"({now} - {then})",
-            f"and {watched.count} >= {least}",
-            f"and {watched.count.ago(seconds)} >= {least}",
-        ),
-        {"against": against},
-    )
-    change = watched.change.where(f'against="{against}"')
-    yield Record(
-        watched.zscore.name,
-        lines(
-            f"({then} - {now})" if falling else f"({now} - {then})",
-            f"/ sqrt({watched.variance} + {watched.variance.ago(seconds)})",
-            f"and ignoring (against) {change}",
-        ),
-        {"against": against},
-    )
-
-
-def _unexplained(watched: Watched) -> Record:
-    drop = watched.change
-    return Record(watched.unexplained.name, lines(f"{drop} - {watched.explainable}", f"or {drop}"))
 
 
 def _low(values: Values) -> Iterator[Record]:
@@ -85,26 +33,6 @@ def _low(values: Values) -> Iterator[Record]:
             count = summed_increase(ndcg.raw("_count"), seconds, ndcg.by)
             expr = lines(summed_increase(low, seconds, ndcg.by), f"/ ({count} {least})")
             yield Record(ndcg.recorded("low_ratio").name, expr, {"window": f"{speed}_{window}"})
-        for against, ago in references(values).items():
-            yield _explainable_low(ndcg, speed, against, ago)
-
-
-def _explainable_low(ndcg: Watched, speed: str, against: str, ago: int) -> Record:
-    """What coverage can explain of a share of low ones: all that came in is low, or none that went out."""
-    shift = recorded(JUDGED, "shift", ndcg.values).where(f'against="{against}"')
-    documents = Watched(COVERAGE, ndcg.values).recorded("shift").where(f'against="{against}"')
-    low = ndcg.recorded("low_ratio").where(f'window="{speed}_long"')
-    on = "on (job, maturity)"
-    expr = lines(
-        f"{low} * 0 + {on} group_left () clamp_min({shift}, 0)",
-        f"  + ({low.ago(ago)} * {on} group_left () clamp_min(-{shift}, 0) or 0 * {low})",
-        f"  + ({low} * 0 + {on} group_left () clamp_min({documents}, 0) or 0 * {low})",
-    )
-    return Record(
-        ndcg.recorded("explainable_low_ratio").name,
-        f"clamp(\n  {expr},\n  0, 1\n)",
-        {"against": against, "window": f"{speed}_long"},
-    )
 
 
 def _impressions(values: Values) -> Iterator[Record]:
@@ -122,46 +50,6 @@ def _impressions(values: Values) -> Iterator[Record]:
     for against, seconds in references(values).items():
         expr = f"1 - {now} / ({now.ago(seconds)} >= {comparison.min_samples})"
         yield Record(recorded(IMPRESSIONS, "relative_drop", values).name, expr, {"against": against})
-
-
-def _by_label(values: Values, level: tuple[str, ...]) -> Iterator[Record]:
-    """Each value of the label against the baseline, at the same time: this needs no history."""
-    yield from mean(Watched(COVERAGE, values, level))
-    for metric in (*RISING, *FALLING):
-        watched = Watched(metric, values, level)
-        yield from mean(watched)
-        yield variance(watched)
-        if metric.name == "ndcg":
-            yield from coverage_by_label(watched)
-        yield from _against_baseline(watched)
-        if watched.judged:
-            yield explainable_by_label(watched)
-            yield _unexplained(watched)
-
-
-def _against_baseline(watched: Watched) -> Iterator[Record]:
-    values, least = watched.values, watched.values.comparison.min_samples
-    on = on_all_but_label(watched)
-    mine, base = others(watched.mean, values), baseline(watched.mean, values)
-    rise = f"({mine} - {on} group_left () {base})"
-    falling = watched.metric in FALLING
-    yield Record(
-        watched.change.name,
-        lines(
-            f"(1 - {mine} / {on} group_left () ({base} > 0))" if falling else rise,
-            f"and {watched.count} >= {least}",
-            f"and {on} {baseline(watched.count, values)} >= {least}",
-        ),
-    )
-    variances = others(watched.variance, values), baseline(watched.variance, values)
-    yield Record(
-        watched.zscore.name,
-        lines(
-            f"({base} - {on} group_right () {mine})" if falling else rise,
-            f"/ sqrt({variances[0]} + {on} group_left () {variances[1]})",
-            f"and {watched.change}",
-        ),
-    )
 
 
 def pipeline_records(values: Values) -> Iterator[Record]:

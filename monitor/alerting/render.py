@@ -6,10 +6,14 @@ from typing import Any
 import yaml
 from pydantic.fields import FieldInfo
 
-from monitor.alerting.alerts import Alert, quality_alerts
+from monitor.alerting.alert import Alert
+from monitor.alerting.alerts import quality_alerts
+from monitor.alerting.change_alerts import verdict_records
+from monitor.alerting.detector import Detector, Rule
 from monitor.alerting.fields import Block
 from monitor.alerting.means import Record
 from monitor.alerting.pipeline import pipeline_alerts
+from monitor.alerting.quality_inputs import input_records
 from monitor.alerting.recording import pipeline_records, quality_records
 from monitor.alerting.values import Values
 from monitor.durations import in_words
@@ -27,14 +31,22 @@ VALUES_NOTE = """\
 
 
 def groups(values: Values) -> list[dict[str, Any]]:
-    """Two groups of rules: about the ranking, and about the monitor.
+    """The rules about the ranking, of which long windows need a slower interval, and those about the monitor.
 
     The rules of a group are evaluated in their order, so an alert sees what was recorded at the same time.
     """
+    interval, detected = values.evaluation_interval, Detector(values).rules()
+    fast, slow = ([_detected(rule) for rule in detected if rule.slow is slow] for slow in (False, True))
+    quality = [*quality_records(values), *input_records(values), *fast, *verdict_records(values)]
     return [
-        _group("ranking-quality", values, quality_records(values), quality_alerts(values)),
-        _group("ranking-monitor", values, pipeline_records(values), pipeline_alerts(values)),
+        _group("ranking-quality", interval, quality, quality_alerts(values), values),
+        _group("ranking-quality-slow", values.detection.slow_interval, slow, [], values),
+        _group("ranking-monitor", interval, pipeline_records(values), pipeline_alerts(values), values),
     ]
+
+
+def _detected(rule: Rule) -> Record:
+    return Record(rule.record, rule.expression.promql(), rule.labels)
 
 
 def rules_file(values: Values) -> str:
@@ -42,12 +54,12 @@ def rules_file(values: Values) -> str:
     return RULES_NOTE + yaml.dump({"groups": groups(values)}, Dumper=_Dumper, sort_keys=False, width=1000)
 
 
-def _group(name: str, values: Values, records: Iterable[Record], alerts: Iterable[Alert]) -> dict[str, Any]:
-    rules = [
-        *map(_record, records),
-        *(_alert(alert, values) for alert in alerts if alert.name not in values.left_out),
-    ]
-    return {"name": name, "interval": in_words(values.evaluation_interval), "rules": rules}
+def _group(
+    name: str, interval: int, records: Iterable[Record], alerts: Iterable[Alert], values: Values
+) -> dict[str, Any]:
+    wanted = (alert for alert in alerts if alert.name not in values.left_out)
+    rules = [*map(_record, records), *(_alert(alert, values) for alert in wanted)]
+    return {"name": name, "interval": in_words(interval), "rules": rules}
 
 
 def _record(record: Record) -> dict[str, Any]:
@@ -62,8 +74,8 @@ def _alert(alert: Alert, values: Values) -> dict[str, Any]:
     return {
         "alert": alert.name,
         "expr": alert.expr,
-        "for": in_words(alert.timing.for_ if alert.wait is None else alert.wait),
-        "keep_firing_for": in_words(alert.timing.keep_firing_for),
+        **({"for": in_words(alert.wait)} if alert.wait else {}),
+        "keep_firing_for": in_words(alert.keep_firing_for),
         "labels": {"severity": alert.severity, **alert.labels},
         "annotations": {
             "summary": alert.summary,

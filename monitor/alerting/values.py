@@ -6,7 +6,20 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, ValidationError, model_validator
 
-from monitor.alerting.fields import Address, Block, Bound, Compared, Count, Delay, Name, Number, Share, Span
+from monitor.alerting.detection_values import Detection
+from monitor.alerting.fields import (
+    Address,
+    Block,
+    Bound,
+    Compared,
+    Count,
+    Delay,
+    Name,
+    Number,
+    Points,
+    Share,
+    Span,
+)
 from monitor.config import ConfigError, problems, read_yaml
 from monitor.durations import in_words
 from monitor.visible import one_line
@@ -48,14 +61,42 @@ class Timing(Block):
     """How long it goes on firing when the condition ends or data are missing."""
 
 
-class Drop(Timing):
-    min_drop: Share
-    """Smallest drop that matters, as a share of the reference: 0.05 is from 0.80 to 0.76."""
+class Lasting(Block):
+    keep_firing_for: Delay = 15 * MINUTE
+    """How long it goes on firing when the condition ends or data are missing."""
 
 
-class Rise(Timing):
+class Drop(Lasting):
+    min_drop: Share = 0.025
+    """A drop of this size is a warning, as a share of what is usual: 0.025 is from 0.80 to 0.78."""
+    critical_drop: Share = 0.05
+    """A drop of this size is critical: 0.05 is from 0.80 to 0.76."""
+    min_points: Points = 0.0
+    """Points that it must be as well, for where the usual value is small: 0.005 is from 0.100 to 0.095."""
+
+    @model_validator(mode="after")
+    def _grows(self) -> Self:
+        if self.critical_drop < self.min_drop:
+            raise ValueError(f"critical_drop must be at least min_drop ({self.min_drop:g})")
+        return self
+
+
+class Rise(Lasting):
     min_rise: Share
-    """Smallest rise that matters, in points: 0.05 is from 0.20 to 0.25."""
+    """A rise of this size is a warning, in points: 0.02 is from 0.20 to 0.22."""
+    critical_rise: Share
+    """A rise of this size is critical."""
+
+    @model_validator(mode="after")
+    def _grows(self) -> Self:
+        if self.critical_rise < self.min_rise:
+            raise ValueError(f"critical_rise must be at least min_rise ({self.min_rise:g})")
+        return self
+
+
+class TrafficDrop(Timing):
+    min_drop: Share = 0.5
+    """Smallest drop that matters, as a share of what it was: 0.5 is half of the traffic."""
 
 
 class CoverageDrop(Timing):
@@ -79,8 +120,8 @@ class BurnRate(Block):
 class BudgetBurn(Block):
     low: Bound = 0.5
     """An impression with this NDCG or less is a bad one; a bound of the histogram."""
-    objective: Annotated[Share, Field(le=0.9999)] = 0.9
-    """Share of impressions that must be better; set it to what you have on a good day."""
+    objective: Annotated[Share, Field(le=0.9999)] | None = None
+    """Share of impressions that must be better, such as 0.9; while it is null there is no such alert."""
     fast: BurnRate = BurnRate(severity="critical", factor=5, long=HOUR, short=5 * MINUTE)
     """Much is bad: at an objective of 0.9 a factor of 5 is half of all impressions."""
     slow: BurnRate = BurnRate(severity="warning", factor=2.5, long=6 * HOUR, short=30 * MINUTE)
@@ -92,10 +133,12 @@ class BudgetBurn(Block):
 
     @property
     def budget(self) -> float:
-        return round(1 - self.objective, 6)
+        return round(1 - (self.objective or 0.0), 6)
 
     @model_validator(mode="after")
     def _can_fire(self) -> Self:
+        if self.objective is None:
+            return self
         worst = 1 / self.budget
         for name, rate in (("fast", self.fast), ("slow", self.slow)):
             if rate.factor >= worst:
@@ -217,22 +260,24 @@ class Values(Block):
     dashboards: Address = "http://localhost:3000/d"
     """Grafana's address of dashboards, before the uid."""
     comparison: Comparison = Comparison()
-    """How now is compared with yesterday, last week and the baseline; for every alert on a mean."""
-    VectorNDCGRegression: Drop = Drop(min_drop=0.05, severity="critical")
-    """NDCG is lower than yesterday and last week, or than the baseline's."""
+    """How traffic and judged coverage are compared with yesterday and last week."""
+    detection: Detection = Detection()
+    """How NDCG, MRR, CTR, abandonment and empty results are compared with their own past and the baseline."""
+    VectorNDCGRegression: Drop = Drop()
+    """NDCG is lower than it usually is, or than the baseline's."""
     VectorNDCGBudgetBurn: BudgetBurn = BudgetBurn()
     """Too many impressions have a low NDCG, whatever it was yesterday."""
-    VectorMRRRegression: Drop = Drop(min_drop=0.05)
-    """MRR is lower than yesterday and last week, or than the baseline's."""
-    VectorCTRRegression: Drop = Drop(min_drop=0.1)
-    """Click-through rate is lower than yesterday and last week, or than the baseline's."""
-    VectorAbandonmentRise: Rise = Rise(min_rise=0.05)
-    """More searches end without a click."""
-    VectorEmptyResultsRise: Rise = Rise(min_rise=0.02)
-    """More searches find nothing."""
+    VectorMRRRegression: Drop = Drop()
+    """MRR is lower than it usually is, or than the baseline's."""
+    VectorCTRRegression: Drop = Drop(min_points=0.005)
+    """Click-through rate is lower than it usually is, or than the baseline's."""
+    VectorAbandonmentRise: Rise = Rise(min_rise=0.02, critical_rise=0.05)
+    """More searches end without a click than usually, or than at the baseline."""
+    VectorEmptyResultsRise: Rise = Rise(min_rise=0.01, critical_rise=0.03)
+    """More searches find nothing than usually, or than at the baseline."""
     VectorJudgedCoverageDrop: CoverageDrop = CoverageDrop()
     """Fewer impressions, or fewer of the ranked documents, are judged."""
-    VectorTrafficDrop: Drop = Drop(min_drop=0.5, for_=15 * MINUTE)
+    VectorTrafficDrop: TrafficDrop = TrafficDrop(for_=15 * MINUTE)
     """Fewer impressions than yesterday and last week."""
     RankingMonitorDown: Down = Down(severity="critical", for_=5 * MINUTE, keep_firing_for=5 * MINUTE)
     """A replica cannot be scraped, is not ready, or there is none."""
@@ -286,6 +331,15 @@ class Values(Block):
                     f"{name} must be at least {in_words(least)}, {SAMPLES} times the evaluation_interval, "
                     f"not {in_words(seconds)}"
                 )
+        for name, seconds in (
+            *((f"detection.windows[{i}]", window) for i, window in enumerate(self.detection.windows)),
+            *((f"detection.{n}", getattr(self.detection, n)) for n in ("chunk", "around", "slow_interval")),
+        ):
+            if seconds % self.evaluation_interval:
+                raise ValueError(
+                    f"{name} must be a multiple of evaluation_interval, "
+                    f"{in_words(self.evaluation_interval)}, not {in_words(seconds)}"
+                )
         return self
 
     def _ranges(self) -> Iterator[tuple[str, int]]:
@@ -293,6 +347,7 @@ class Values(Block):
             block = getattr(self, name)
             if isinstance(getattr(block, "range", None), int):
                 yield f"{name}.range", block.range
+        yield "detection.windows[0]", self.detection.windows[0]
         yield "RankingMonitorCommitsStopped.max_age", self.RankingMonitorCommitsStopped.max_age
         for speed in ("fast", "slow"):
             rate: BurnRate = getattr(self.VectorNDCGBudgetBurn, speed)

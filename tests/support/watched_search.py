@@ -21,9 +21,20 @@ DELAYS: dict[str, Any] = {
 }
 VALUES: dict[str, Any] = {
     "maturity": "10s",
-    "evaluation_interval": "1s",
+    "evaluation_interval": "2s",
     "comparison": {"range": "15s", "yesterday": "30s", "last_week": "40s", "min_samples": 200},
-    "VectorNDCGRegression": {"for": "2s", "keep_firing_for": "10s"},
+    "detection": {
+        "windows": ["8s", "16s", "32s"],
+        "day": "40s",
+        "days": 2,
+        "around": "8s",
+        "weekday_around": "16s",
+        "chunk": "2s",
+        "slow_interval": "4s",
+        # Simulated time is an hour behind the clock.
+        "max_delay": "2h",
+    },
+    "VectorNDCGRegression": {"keep_firing_for": "10s"},
 }
 """The rules in shortened time: all that differs from the defaults, and none of it by editing a rule."""
 

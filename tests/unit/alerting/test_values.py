@@ -21,13 +21,14 @@ INVALID = {
     "comparison: hourly": 'comparison: must be a mapping of keys, not "hourly"',
     "VectorMRRRegression: {min_drop: 5}": "VectorMRRRegression.min_drop: "
     'Input should be less than 1, not "5"',
-    "VectorMRRRegression: {severity: page}": "VectorMRRRegression.severity: Input should be 'critical', "
+    "VectorTrafficDrop: {severity: page}": "VectorTrafficDrop.severity: Input should be 'critical', "
     "'warning' or 'info', not \"page\"",
-    "VectorNDCGBudgetBurn: {fast: {factor: 14.4}}": "VectorNDCGBudgetBurn: fast.factor 14.4 can never fire: "
+    "VectorNDCGBudgetBurn: {objective: 0.9, fast: {factor: 14.4}}": "VectorNDCGBudgetBurn: "
+    "fast.factor 14.4 can never fire: "
     "with all impressions bad an objective of 0.9 burns 10 times as fast; give less than that",
     "VectorNDCGBudgetBurn: {objective: 0.5}": "VectorNDCGBudgetBurn: fast.factor 5 can never fire: "
     "with all impressions bad an objective of 0.5 burns 2 times as fast; give less than that",
-    "VectorNDCGBudgetBurn: {slow: {short: 6h}}": "VectorNDCGBudgetBurn: "
+    "VectorNDCGBudgetBurn: {objective: 0.9, slow: {short: 6h}}": "VectorNDCGBudgetBurn: "
     "slow.short must be less than slow.long",
     "VectorNDCGBudgetBurn: {low: 0.55}": "VectorNDCGBudgetBurn.low: must be a bound of the histograms "
     "below 1: 0.0, 0.1 .. 0.9, not 0.55",
@@ -37,13 +38,13 @@ INVALID = {
     'Input should be less than or equal to 0.9999, not "0.9999999"',
     **{
         f"label: {name}": f'label: label "{name}" is set by the rules themselves; rename it'
-        for name in ("severity", "against", "alertname", "of", "speed")
+        for name in ("severity", "against", "alertname", "judgments", "of", "speed")
     },
     "label: reason": 'label: label name "reason" is used by Prometheus or by the metric families; rename it',
     "label: window": 'label: label name "window" is used by Prometheus or by the metric families; rename it',
     "comparison: {range: 3m}": "comparison.range must be at least 4m, "
     "4 times the evaluation_interval, not 3m",
-    "evaluation_interval: 2m": "VectorNDCGBudgetBurn.fast.short must be at least 8m, "
+    "evaluation_interval: 2m": "detection.windows[0] must be at least 8m, "
     "4 times the evaluation_interval, not 5m",
     "RankingMonitorEvicting: {range: 1m}": "RankingMonitorEvicting.range must be at least 4m, "
     "4 times the evaluation_interval, not 1m",
@@ -58,6 +59,31 @@ INVALID = {
     "or both are of the same time",
     "comparison: {min_samples: 20}": "comparison.min_samples: "
     'Input should be greater than or equal to 30, not "20"',
+    "VectorNDCGRegression: {min_drop: 0}": "VectorNDCGRegression.min_drop: "
+    'Input should be greater than 0, not "0"',
+    "VectorNDCGRegression: {min_drop: 0.1}": "VectorNDCGRegression: "
+    "critical_drop must be at least min_drop (0.1)",
+    "VectorEmptyResultsRise: {critical_rise: 0.005}": "VectorEmptyResultsRise: "
+    "critical_rise must be at least min_rise (0.01)",
+    "VectorMRRRegression: {for: 5m}": "VectorMRRRegression.for: unknown key; "
+    "see deploy/prometheus/values.yaml",
+    "detection: {windows: []}": "detection: "
+    "windows must be given once each, from the shortest to the longest",
+    "detection: {windows: [10m, 5m]}": "detection: "
+    "windows must be given once each, from the shortest to the longest",
+    "detection: {windows: [5m, 2h5m]}": "detection: the window 125m must be a multiple of chunk (10m), "
+    "because it is longer than 100m",
+    "detection: {windows: [5m, 8d]}": "detection: the window 8d is longer than the 7d it would be compared "
+    "with; give fewer windows or more days",
+    "detection: {windows: [330s, 1h]}": "detection.windows[0] must be a multiple of evaluation_interval, 1m, "
+    "not 330s",
+    "detection: {around: 2h}": "detection: around must be at most ten times chunk: 100m",
+    "detection: {day: 1h}": "detection: "
+    "the window 2d is longer than the 7h it would be compared with; give fewer windows or more days",
+    "detection: {accepted: [{since: 2026-11-01}]}": "detection.accepted[0].since: "
+    'Input should have timezone info, not "2026-11-01"',
+    "detection: {ignore: [{from: 2026-11-02T00:00:00Z, to: 2026-11-01T00:00:00Z}]}": "detection.ignore[0]: "
+    "to (2026-11-01T00:00:00+00:00) must be after from (2026-11-02T00:00:00+00:00)",
     "k: true": "k: must be a number, not true",
     "VectorMRRRegression: {min_drop: true}": "VectorMRRRegression.min_drop: must be a number, not true",
     "runbooks: 'https://example.com/{{ evil }}'": 'runbooks: must be an address without "{{"',
@@ -87,11 +113,11 @@ def test_an_empty_file_and_no_file_are_the_defaults(tmp_path: Path) -> None:
 def test_a_part_of_a_block_leaves_the_rest_at_its_defaults(tmp_path: Path) -> None:
     values = read(
         tmp_path,
-        "VectorNDCGRegression: {min_drop: 0.1}\nVectorNDCGBudgetBurn: {fast: {factor: 3}}\n"
+        "VectorNDCGRegression: {min_drop: 0.03}\nVectorNDCGBudgetBurn: {fast: {factor: 3}}\n"
         "comparison: {range: 1h30m}",
     )
     default = Values()
-    assert values.VectorNDCGRegression == default.VectorNDCGRegression.model_copy(update={"min_drop": 0.1})
+    assert values.VectorNDCGRegression == default.VectorNDCGRegression.model_copy(update={"min_drop": 0.03})
     assert values.VectorNDCGBudgetBurn.fast.factor == 3
     assert values.VectorNDCGBudgetBurn.fast.severity == "critical"
     assert values.VectorNDCGBudgetBurn.slow == default.VectorNDCGBudgetBurn.slow
@@ -99,7 +125,7 @@ def test_a_part_of_a_block_leaves_the_rest_at_its_defaults(tmp_path: Path) -> No
 
 
 def test_for_is_written_as_prometheus_writes_it(tmp_path: Path) -> None:
-    assert read(tmp_path, "VectorNDCGRegression: {for: 5s}").VectorNDCGRegression.for_ == 5
+    assert read(tmp_path, "VectorTrafficDrop: {for: 5s}").VectorTrafficDrop.for_ == 5
 
 
 def test_addresses_end_without_a_slash(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.support.documents import ROOT, blocks, text
 
 CHART = ROOT / "deploy/helm/ranking-monitor"
 COMPOSE: dict[str, Any] = yaml.safe_load(text("deploy/compose.yaml"))
+MATCHERS = ("source_matchers", "target_matchers")
 TOPIC = re.compile(r"^(?:create|kafka-topics\.sh .*--topic) (search-\w+) (.*)$", re.MULTILINE)
 
 
@@ -188,3 +189,23 @@ def test_the_memory_of_the_chart_carries_what_the_engine_may_take_and_the_rest_o
     limit = size_bytes(values["resources"]["limits"]["memory"])
     # docs/sizing.md: 200 MB beside it, and as much again to spare.
     assert limit >= LimitsConfig().memory + 400e6
+
+
+ALERTMANAGER: dict[str, Any] = yaml.safe_load(text("deploy/alertmanager/alertmanager.yml"))
+
+
+def test_the_routing_names_alerts_that_there_are_and_routes_all_of_them() -> None:
+    alerts = {name for name in Values.model_fields if name.startswith(("Vector", "RankingMonitor"))}
+    inhibited = [rule[side] for rule in ALERTMANAGER["inhibit_rules"] for side in MATCHERS]
+    routed = [route["matchers"] for route in ALERTMANAGER["route"]["routes"]]
+    patterns = re.findall(r'alertname=~"([^"]+)"', str([inhibited, routed]))
+    for pattern in "|".join(patterns).split("|"):
+        assert any(re.fullmatch(pattern, name) for name in alerts), pattern
+    assert all(re.fullmatch("|".join(map(str, re.findall(r'=~"([^"]+)"', str(routed)))), a) for a in alerts)
+
+
+def test_the_compose_file_groups_and_inhibits_as_the_routing_example_does() -> None:
+    compose = yaml.safe_load(text("deploy/compose/alertmanager.yml"))
+    assert compose["inhibit_rules"] == ALERTMANAGER["inhibit_rules"]
+    grouped = {tuple(route["group_by"]) for route in ALERTMANAGER["route"]["routes"]}
+    assert grouped == {tuple(compose["route"]["group_by"])}
