@@ -17,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test faults kills fuzz bench bench-short lint format lock kafka clean python docs dashboards
+.PHONY: help demo test faults rules kills fuzz bench bench-short lint format lock kafka clean python docs dashboards
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ faults: $(VENV)/.dev ## The fault tests in their long form: a quarter of an hour
 
 fuzz: $(VENV)/.dev ## Mutate valid input for a minute a target, from a new seed (FUZZ_SECONDS=600; `make test` has a short run)
 	$(BIN)/python -m tests.fuzz
+
+rules: ## promtool's unit tests of every alert: some minutes (`make test` leaves out the one that evaluates a day)
+	promtool test rules deploy/prometheus/tests/*.yaml
 
 kills: $(VENV)/.dev ## Six kills in a minute, twenty times over: half an hour
 	FAULTS=full SIX_KILLS_RUNS=20 $(BIN)/pytest tests/faults/test_six_kills.py $(PYTEST_ARGS)
