@@ -51,8 +51,8 @@ def certainty(detector: Half, grid: Grid) -> Floats:
         settings = detector.settings
         for window in settings.windows if detector.against == "history" else settings.baseline_windows:
             name = f"{detector.against}:{in_words(window)}"
-            change = detector.newest(f"change:{name}").over(grid)
-            zscore = detector.newest(f"zscore:{name}").over(grid)
+            read = detector.newest if detector.is_slow(window) else detector.series
+            change, zscore = (read(f"{kind}:{name}").over(grid) for kind in ("change", "zscore"))
             grid.newest.clear()
             best = np.fmax(best, (change >= min_change) * zscore)
         found: Floats = best / min_zscore

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from monitor.alerting.alert import Alert
-from monitor.alerting.detector import PREFIX
+from monitor.alerting.detector import PREFIX, Detector
 from monitor.alerting.means import Record
 from monitor.alerting.promql import Selector, lines, quoted, select
 from monitor.alerting.quality_inputs import QualityMetric, quality_metrics
@@ -30,14 +30,14 @@ SAME = 0.999
 def verdict_records(values: Values) -> Iterator[Record]:
     """The surest window: how sure it is, how large its change is, since when, and what the metric is now."""
     own = {"job": values.job}
-    zscore, change = _newest(values, "zscore"), _newest(values, "change")
+    zscore, change = _current(values, "zscore"), _current(values, "change")
     surest = select(PREFIX + "max_zscore", **own)
     yield Record(surest.name, f"max without (window) ({zscore})")
     chosen = f"{zscore} == ignoring (window) group_left () {surest}"
     yield Record(PREFIX + "difference", f"max without (window) (\n  {change}\n  and ({chosen})\n)")
     # Windows that hold the same impressions are equally sure: the shortest says best when it began.
     lengths = [
-        f"({_newest(values, 'zscore', window=in_words(window))}"
+        f"({_of_window(values, 'zscore', window)}"
         f" >= ignoring (window) group_left () ({SAME} * {surest})) * 0 + {window}"
         for window in values.detection.windows
     ]
@@ -53,13 +53,12 @@ def verdict_records(values: Values) -> Iterator[Record]:
             f"- {difference} * {reference} {by_metric} {relative}",
         ),
     )
-
     yield from _firing_records(values)
 
 
 def _firing_records(values: Values) -> Iterator[Record]:
     """The change in the surest window, where any window is large and sure enough; and the critical ones."""
-    change, zscore = _newest(values, "change"), _newest(values, "zscore")
+    change, zscore = _current(values, "change"), _current(values, "zscore")
     least, bound, difference, firing, critical = (
         select(PREFIX + name, job=values.job)
         for name in ("min_change", "min_zscore", "difference", "firing", "critical_size")
@@ -71,10 +70,27 @@ def _firing_records(values: Values) -> Iterator[Record]:
     yield Record(PREFIX + "firing_critical", f"{firing} and max without (window) (\n  {large}\n)")
 
 
-def _newest(values: Values, name: str, **labels: str) -> str:
-    """The newest sample of a series that can be recorded at the slow interval."""
-    seconds = values.detection.slow_interval + 5 * values.evaluation_interval
-    return f"last_over_time({select(PREFIX + name, job=values.job, **labels)}[{in_words(seconds)}])"
+def _current(values: Values, name: str) -> str:
+    """What every window says now."""
+    series, seconds = select(PREFIX + name, job=values.job), _slow_range(values)
+    detector, windows = Detector(values), values.detection.windows
+    fast, slow = (
+        series.where(f'window=~"{"|".join(in_words(w) for w in windows if detector.is_slow(w) is is_slow)}"')
+        for is_slow in (False, True)
+    )
+    return f"({fast} or last_over_time({slow}[{seconds}]))"
+
+
+def _of_window(values: Values, name: str, window: int) -> str:
+    """What one window says now."""
+    series = select(PREFIX + name, job=values.job, window=in_words(window))
+    slow = Detector(values).is_slow(window)
+    return f"last_over_time({series}[{_slow_range(values)}])" if slow else str(series)
+
+
+def _slow_range(values: Values) -> str:
+    """In which the newest sample of a series lies that is recorded at the slow interval."""
+    return in_words(values.detection.slow_interval + 5 * values.evaluation_interval)
 
 
 def change_alerts(values: Values) -> Iterator[Alert]:

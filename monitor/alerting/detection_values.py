@@ -101,6 +101,10 @@ class Detection(Block):
         """The windows in which values of the label are compared with the baseline: every other one."""
         return (*self.windows[:-1:2], self.windows[-1])
 
+    def recent_part(self, window: int, windows: tuple[int, ...]) -> int | None:
+        """The window that must still see a change for a longer one to report it: about a quarter of it."""
+        return next((part for part in reversed(windows) if 4 * part <= window), None)
+
     def scale_of(self, window: int) -> int:
         """The one that stands for a window: the next longer one, or the longest."""
         return next((scale for scale in self.scales if scale >= window), self.scales[-1])

@@ -37,6 +37,8 @@ MAX_SURPRISE = 16.0
 MIN_VARIANCE = 1e-9
 MIN_EVENTS = 30.0
 """Of a share, this many impressions of a window must be bad ones: a few can all be of one user."""
+STILL_WORSE = 2.0
+"""A window reports a change while its last quarter still has half of it: else the trouble is over."""
 WEEKDAY_ERRORS = 0.5
 """Standard errors that the weekday factor allows for chance in the week before."""
 
@@ -286,7 +288,13 @@ class Detector:
 
     def _history_zscore(self, window: int) -> Rule:
         labels = {"against": "history", "window": in_words(window)}
-        error = Call("sqrt", self.sum("variance_of_change", window) * self._inflation(window))
+        error: Expression = Call("sqrt", self.sum("variance_of_change", window) * self._inflation(window))
+        if (recent := self.settings.recent_part(window, self.settings.windows)) is not None:
+            lately, altogether = (
+                self.sum("loss", span) / self.sum("impressions", span).where(">", 0.0)
+                for span in (recent, window)
+            )
+            error = error.only_with((lately * STILL_WORSE).where(">=", altogether))
         return Rule("zscore", Labelled(self.series("change"), labels) / error, labels, self.is_slow(window))
 
     def _against_baseline(self, window: int) -> Iterator[Rule]:
@@ -308,6 +316,15 @@ class Detector:
         yield Rule("change", change, labels, slow)
         variance = self._variance(middle) * (1.0 / count + 1.0 / base_count) * self._inflation(window)
         error = Call("sqrt", variance) / unit
+        if (recent := self.settings.recent_part(window, self.settings.baseline_windows)) is not None:
+            mine, theirs = (
+                self.sum("value", recent) / self.sum("impressions", recent).where(">", 0.0),
+                self._of_baseline(self.sum("value", recent)),
+            )
+            here = self.sum("impressions", recent) * 0.0
+            their_count = (here + self._of_baseline(self.sum("impressions", recent))).where(">", 0.0)
+            lately = (here + theirs) / their_count - mine
+            error = error.only_with((lately * STILL_WORSE).where(">=", (base_mean - middle) * 2.0))
         yield Rule("zscore", Labelled(self.series("change"), labels) / error, labels, slow)
 
     # What is enough.

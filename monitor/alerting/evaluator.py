@@ -65,10 +65,9 @@ def firing(detector: Detector, grid: Grid, rows: Sequence[Row], against: str) ->
     severity = np.zeros(min_change.shape)
     settings = detector.settings
     for window in settings.windows if against == "history" else settings.baseline_windows:
-        change, zscore = (
-            detector.newest(f"{name}:{against}:{in_words(window)}").over(grid)
-            for name in ("change", "zscore")
-        )
+        names = (f"{name}:{against}:{in_words(window)}" for name in ("change", "zscore"))
+        read = detector.newest if detector.is_slow(window) else detector.series
+        change, zscore = (read(name).over(grid) for name in names)
         grid.newest.clear()
         fires = (change >= min_change) & (zscore >= min_zscore)
         severity = np.maximum(severity, np.where(fires, np.where(change >= critical, CRITICAL, WARNING), 0))

@@ -222,3 +222,27 @@ def test_an_ignored_incident_is_no_standard() -> None:
     usual = [Seen(story, ignore=span).recorded("usual", "ndcg", None)[-1] for span in (ignored, ())]
     assert usual[0] == pytest.approx(0.6, abs=0.005)
     assert usual[1] > 0.61
+
+
+@pytest.mark.parametrize("against", ["history", "baseline"])
+def test_an_alert_ends_soon_after_the_trouble(against: str) -> None:
+    """The window of 40 minutes would hold the bad half hour for 40 more, but its last quarter is well again."""
+
+    def story(minute: int, variant: str) -> Searches:
+        bad = variant == "candidate" and TROUBLE <= minute < TROUBLE + 30
+        return many(ndcg=0.5 if bad else 0.6)
+
+    severity = Seen(story, end=TROUBLE + 60).severity("ndcg", "candidate", against)
+    assert severity[TROUBLE + 15 : TROUBLE + 30].all()
+    assert not severity[TROUBLE + 45 :].any()
+
+
+def test_a_variant_that_is_switched_off_ends_its_alert() -> None:
+    def story(minute: int, variant: str) -> Searches:
+        if variant == "candidate" and minute >= TROUBLE + 20:
+            return Searches(count=0.0)
+        return many(ndcg=0.5 if variant == "candidate" and minute >= TROUBLE else 0.6)
+
+    severity = Seen(story, end=TROUBLE + 60).severity("ndcg", "candidate", "baseline")
+    assert severity[TROUBLE + 10 : TROUBLE + 20].all()
+    assert not severity[TROUBLE + 40 :].any()
