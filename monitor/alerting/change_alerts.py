@@ -32,13 +32,17 @@ def verdict_records(values: Values) -> Iterator[Record]:
     own = {"job": values.job}
     zscore, change = _current(values, "zscore"), _current(values, "change")
     surest = select(PREFIX + "max_zscore", **own)
-    yield Record(surest.name, f"max without (window) ({zscore})")
+    # Of the windows whose change is large enough, if there are any: a sure but tiny change is not the news.
+    least = select(PREFIX + "min_change", **own)
+    large = f"max without (window) ({zscore} and {change} >= ignoring (window) group_left () {least})"
+    yield Record(surest.name, lines(large, f"or max without (window) ({zscore})"))
     chosen = f"{zscore} == ignoring (window) group_left () {surest}"
     yield Record(PREFIX + "difference", f"max without (window) (\n  {change}\n  and ({chosen})\n)")
     # Windows that hold the same impressions are equally sure: the shortest says best when it began.
     lengths = [
         f"({_of_window(values, 'zscore', window)}"
-        f" >= ignoring (window) group_left () ({SAME} * {surest})) * 0 + {window}"
+        f" >= ignoring (window) group_left () ({SAME} * {surest})"
+        f" <= ignoring (window) group_left () ({surest} / {SAME})) * 0 + {window}"
         for window in values.detection.windows
     ]
     yield Record(PREFIX + "since", "time() - min without (window) (\n  " + "\n  or ".join(lengths) + "\n)")
@@ -89,7 +93,7 @@ def _of_window(values: Values, name: str, window: int) -> str:
 
 
 def _slow_range(values: Values) -> str:
-    """In which the newest sample of a series lies that is recorded at the slow interval."""
+    """A range that always holds a sample of a series recorded at the slow interval."""
     return in_words(values.detection.slow_interval + 5 * values.evaluation_interval)
 
 
@@ -173,7 +177,7 @@ def _first_week_note(values: Values, metric: QualityMetric, against: str) -> str
         query = asked(f"{baseline.ago(seconds)} > 0", None)
     return (
         f"{{{{ with {query} }}}}{{{{ else }}}}There is less than a week of history, so only critical changes "
-        f"of {settings.first_week_zscore:g} standard errors or more count.{{{{ end }}}}"
+        f"count, and the bound is higher than usual.{{{{ end }}}}"
     )
 
 

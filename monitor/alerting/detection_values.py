@@ -75,7 +75,7 @@ class Detection(Block):
     max_delay: Span = 5 * MINUTE
     """How far event time may be behind the clock; what is read later is in no comparison."""
     judgments_changed: Number = 0.1
-    """Share of the judgments: when so many change within `weekday_around`, a drop is a warning at most."""
+    """If at least this share of the judgments changes in `weekday_around`, a drop is a warning at most."""
     accepted: tuple[Accepted, ...] = ()
     """Levels that are the new standard, such as `[{since: 2026-11-01T12:00:00Z, value: candidate}]`."""
     ignore: tuple[Ignored, ...] = ()
@@ -93,7 +93,7 @@ class Detection(Block):
 
     @property
     def scales(self) -> tuple[int, ...]:
-        """The windows for which is learned how large changes usually are."""
+        """The windows for which the usual size of changes is learned."""
         return self.windows[: max(1, len(self.windows) - 3) : 2]
 
     @property

@@ -124,7 +124,7 @@ class Detector:
         return OfBaseline(value, self.values.label, self.values.baseline)
 
     def _label_of(self, span: LeftOut) -> tuple[str, str] | None:
-        """Whom a time that is left out holds for."""
+        """The value of the label that a time left out applies to; none for all."""
         return (self.values.label, span.value) if self.values.label and span.value else None
 
     # What is usual.
@@ -202,7 +202,7 @@ class Detector:
         return Rule("variance", Call("clamp_min", spread, MIN_VARIANCE), slow=True)
 
     def _noise(self) -> Iterator[Rule]:
-        """The variance before a change; and what is added to it because the past is a sample, too."""
+        """The variance before a change, and the factor for the sampling error of `usual`."""
         before = self.newest("variance", ago=self.settings.around)
         yield Rule("variance_before", before.otherwise(self.newest("variance")))
         base = self.series("impressions:base").where(">=", 1.0)
@@ -270,7 +270,9 @@ class Detector:
     def _week(self, name: str, ago: int) -> Range:
         """The mean over a week that ended some time ago."""
         settings = self.settings
-        return self.over("avg", name, settings.days * settings.day, step=settings.slow_interval, ago=ago)
+        week, interval = settings.days * settings.day, settings.slow_interval
+        series, lookback = self.series(name).offset(ago), interval + 5 * self.interval
+        return Range("avg", series, week, self.interval, interval, lookback)
 
     def _usual_surprise(self, scale: int) -> Expression:
         """Over a week until yesterday: a drop that takes long to find must not pass for noise meanwhile.
@@ -290,12 +292,15 @@ class Detector:
         labels = {"against": "history", "window": in_words(window)}
         error: Expression = Call("sqrt", self.sum("variance_of_change", window) * self._inflation(window))
         if (recent := self.settings.recent_part(window, self.settings.windows)) is not None:
-            lately, altogether = (
-                self.sum("loss", span) / self.sum("impressions", span).where(">", 0.0)
-                for span in (recent, window)
-            )
-            error = error.only_with((lately * STILL_WORSE).where(">=", altogether))
+            count = self.sum("impressions", recent).where(">=", float(self.settings.min_samples))
+            altogether = self.sum("loss", window) / self.sum("impressions", window).where(">", 0.0)
+            lately = (self.sum("loss", recent) / count).otherwise(altogether)
+            error = error.only_with(self._still_worse(lately, altogether))
         return Rule("zscore", Labelled(self.series("change"), labels) / error, labels, self.is_slow(window))
+
+    def _still_worse(self, lately: Expression, altogether: Expression) -> Expression:
+        """Present unless what was lost in a window has come back in the last part of it."""
+        return (lately * STILL_WORSE).where(">=", altogether).otherwise(altogether.where("<=", 0.0))
 
     def _against_baseline(self, window: int) -> Iterator[Rule]:
         """Each value of the label beside the baseline, in the same window."""
@@ -317,14 +322,10 @@ class Detector:
         variance = self._variance(middle) * (1.0 / count + 1.0 / base_count) * self._inflation(window)
         error = Call("sqrt", variance) / unit
         if (recent := self.settings.recent_part(window, self.settings.baseline_windows)) is not None:
-            mine, theirs = (
-                self.sum("value", recent) / self.sum("impressions", recent).where(">", 0.0),
-                self._of_baseline(self.sum("value", recent)),
-            )
-            here = self.sum("impressions", recent) * 0.0
-            their_count = (here + self._of_baseline(self.sum("impressions", recent))).where(">", 0.0)
-            lately = (here + theirs) / their_count - mine
-            error = error.only_with((lately * STILL_WORSE).where(">=", (base_mean - middle) * 2.0))
+            altogether = (base_mean - middle) * 2.0
+            mine = self.sum("value", recent) / self.sum("impressions", recent).where(">=", least)
+            lately = (self.sum("base_mean", recent) - mine).otherwise(altogether)
+            error = error.only_with(self._still_worse(lately, altogether))
         yield Rule("zscore", Labelled(self.series("change"), labels) / error, labels, slow)
 
     # What is enough.
@@ -347,7 +348,11 @@ class Detector:
             size = (usually + self._of_metric("warning_size")).otherwise(
                 nothing + self._of_metric("critical_size")
             )
-            floor = (nothing + self._of_metric("min_points")) / self.series("usual").where(">", 0.0)
+            standard: Expression = self.series("usual")
+            if against == "baseline":
+                value = nothing + self._of_baseline(self.sum("value", settings.around))
+                standard = value / (nothing + self._of_baseline(here)).where(">=", 1.0)
+            floor = (nothing + self._of_metric("min_points")) / standard.where(">", 0.0)
             yield Rule("min_change", larger(size, floor.otherwise(nothing)), {"against": against})
 
     def _references(self) -> Iterator[Rule]:
@@ -372,6 +377,7 @@ class Detector:
         size = self._in_unit(usual) * self._of_metric("critical_size")
         bound = Unlabelled(Labelled(self.series("min_zscore"), {"against": "history"}))
         variance = self._variance(usual) * self.series("base_noise")
-        needed = (bound / size).squared() * variance * self._inflation(longest)
+        least = float(self.settings.min_samples)
+        needed = Call("clamp_min", (bound / size).squared() * variance * self._inflation(longest), least)
         have = self.newest(f"impressions:{in_words(longest)}").otherwise(usual * 0.0)
         return Rule("missing_impressions", Call("clamp_min", needed - have, 0.0))

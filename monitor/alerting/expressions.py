@@ -281,22 +281,27 @@ class Range(Expression):
     interval: int
     """Seconds between the samples of the series."""
     step: int = 0
+    lookback: int = 0
+    """How old the sample at a step may be: steps are whole multiples of time, evaluations need not be."""
 
     def promql(self) -> str:
         offset = f" offset {in_words(self.series.ago)}" if self.series.ago else ""
-        # Half a step less: as many samples, whether a range includes its left end (Prometheus 2) or not (3).
-        span = in_words(self.seconds - (self.step or self.interval) // 2)
-        resolution = f":{in_words(self.step)}" if self.step else ""
-        return f"{self.function}_over_time({self.series.offset(0).promql()}[{span}{resolution}]{offset})"
+        series = self.series.offset(0).promql()
+        # A little less: as many samples, whether a range includes its left end (Prometheus 2) or not (3).
+        if not self.step:
+            span = in_words(self.seconds - self.interval // 2)
+            return f"{self.function}_over_time({series}[{span}]{offset})"
+        if self.lookback:
+            series = f"last_over_time({series}[{in_words(self.lookback - self.interval // 2)}])"
+        return f"{self.function}_over_time({series}[{self.seconds - 1}s:{in_words(self.step)}]{offset})"
 
     def over(self, grid: Grid) -> Floats:
         values, ago = grid.recorded[self.series.name], grid.columns(self.series.ago)
         columns, every = grid.columns(self.seconds), grid.columns(self.step) if self.step else 1
         if self.function == "last":
             return self._last(grid, columns, ago)
-        if every > 1:
-            # Half a step less (see `promql`), and the left end belongs to it, as in Prometheus 2.
-            columns -= every // 2 - 1
+        if self.lookback:
+            values = _last(values, grid.columns(self.lookback))
         if (grid.at.start or 0) % every == 0 and (grid.at.step or 1) % every == 0:
             # All that is needed are the samples at the steps.
             steps = _shifted(values, ago, slice(0, None, every))
@@ -423,7 +428,8 @@ class Except(Expression):
         if self.label is None:
             return f"({self.value.promql()} unless on () {then})"
         name, value = self.label
-        only = f'label_replace({then}, {quoted(name)}, {quoted(value)}, "", "")'
+        replacement = quoted(value.replace("$", "$$"))
+        only = f'label_replace({then}, {quoted(name)}, {replacement}, "", "")'
         return f"({self.value.promql()} unless on ({name}) {only})"
 
     def over(self, grid: Grid) -> Floats:

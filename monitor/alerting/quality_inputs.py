@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from monitor.alerting.detector import PREFIX
 from monitor.alerting.means import Record
-from monitor.alerting.promql import lines, select, summed_increase
+from monitor.alerting.promql import Selector, lines, select, summed_increase
 from monitor.alerting.values import Drop, Rise, Values
 from monitor.alerting.watched import COVERAGE, Watched
 from monitor.durations import in_words
@@ -123,16 +123,19 @@ def _judged_documents(values: Values) -> Record:
     """The judged share of the documents, for each value of the label and for the job."""
     coverage, seconds = Watched(COVERAGE, values), values.comparison.range
     value, count = (
-        " or ".join(summed_increase(coverage.raw(suffix), seconds, by) for by in _levels(coverage))
+        " or ".join(summed_increase(series, seconds, by) for series, by in _levels(coverage, suffix))
         for suffix in ("_sum", "_count")
     )
     return Record(PREFIX + "judged_documents", f"({value}) / (({count}) > 0)")
 
 
-def _levels(watched: Watched) -> list[list[str]]:
-    """The labels of a value of the label, and of the job."""
-    label, others = watched.values.label, watched.by[1:]
-    return [["job", *([label] if label else []), *others], *([["job", *others]] if label else [])]
+def _levels(watched: Watched, suffix: str) -> list[tuple[Selector, list[str]]]:
+    """A family for each value of the label, and for the job."""
+    label, series, others = watched.values.label, watched.raw(suffix), watched.by[1:]
+    whole = (series, ["job", *others])
+    if label is None:
+        return [whole]
+    return [(series.where(f'{label}!~"|{UNKNOWN}|{OTHER}"'), ["job", label, *others]), whole]
 
 
 def _judgment_changes(values: Values) -> Iterator[Record]:

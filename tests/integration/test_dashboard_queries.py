@@ -30,12 +30,15 @@ pytestmark = pytest.mark.prometheus
 NO_BROKER = "the demo reads no broker, so nothing can lag or be skipped, and no broker writes timestamps"
 NONE_LATE = "the demo's impressions come in order, so none is late"
 TOO_YOUNG = "this Prometheus has no yesterday; the same query with an offset of seconds has to answer"
+NO_RULES = "the alert rules are not loaded here"
 EMPTY_ON_PURPOSE = {
     ("pipeline", "Lag"): NO_BROKER,
     ("pipeline", "Lag by partition"): NO_BROKER,
     ("pipeline", "Skipped since the start"): NO_BROKER,
     ("pipeline", "Clock skew"): NO_BROKER,
     ("pipeline", "How late the late ones are"): NONE_LATE,
+    ("quality", "Against what is usual and against the baseline"): NO_RULES,
+    ("quality", "Impressions that are missing for a verdict"): NO_RULES,
 }
 CHOICES: dict[str, dict[str, Choice]] = {
     "as saved": {},

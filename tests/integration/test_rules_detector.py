@@ -13,14 +13,15 @@ import pytest
 from monitor.alerting.change_alerts import verdict_records
 from monitor.alerting.detector import PREFIX, Detector
 from monitor.alerting.evaluator import CRITICAL, Row, evaluate, firing
+from monitor.alerting.expressions import Range, Series
 from monitor.alerting.means import Record
 from monitor.alerting.quality_inputs import input_records, quality_metrics
 from monitor.alerting.values import Values
 from tests.rules.quality import SHORT_DAYS, Searches, counters, from_minute, inputs, means, scraped
-from tests.rules.world import Samples
+from tests.rules.world import JOB, Samples
 from tests.support.programs import program
 
-pytestmark = pytest.mark.prometheus
+pytestmark = [pytest.mark.prometheus, pytest.mark.timeout(600)]
 
 VALUES = Values.model_validate({"detection": SHORT_DAYS})
 VARIANTS = ("control", "candidate")
@@ -125,3 +126,28 @@ def test_numpy_and_prometheus_record_the_same(tmp_path: Path) -> None:
     assert severity[190] == CRITICAL
     fires = theirs[190][PREFIX + "firing_critical:history", Row("ndcg", "candidate")]
     assert fires == pytest.approx(theirs[190][PREFIX + "difference:history", Row("ndcg", "candidate")])
+
+
+def test_what_the_slow_group_recorded_off_the_step_is_read(tmp_path: Path) -> None:
+    """A group is evaluated at an offset of its own: here 3 minutes after each multiple of ten."""
+    series = Series("x", JOB)
+    average = Range("avg", series, 3600, 60, 600, lookback=900).promql()
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": series.promql(), "values": "_x3 " + " ".join(["2 _x9"] * 12)}],
+        "promql_expr_test": [
+            {
+                "expr": average,
+                "eval_time": "110m",
+                "exp_samples": [{"labels": f'{{job="{JOB}"}}', "value": 2}],
+            }
+        ],
+    }
+    (tmp_path / "test.yaml").write_text(json.dumps({"tests": [test]}), encoding="utf-8")
+    done = subprocess.run(
+        [program("promtool", "prometheus"), "test", "rules", tmp_path / "test.yaml"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

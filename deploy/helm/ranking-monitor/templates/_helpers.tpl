@@ -61,6 +61,7 @@ checksum/token: {{ sha256sum . | trunc 8 }}
 {{- $job := .Values.monitoring.job }}
 {{- .Files.Get "files/rules.yaml"
   | replace "job=\"ranking-monitor\"" (printf "job=%q" $job)
+  | replace "job: ranking-monitor\n" (printf "job: %q\n" $job)
   | replace "of job ranking-monitor " (printf "of job %s " $job)
   | replace "runbook_url: docs/runbooks/" (printf "runbook_url: %s/" (trimSuffix "/" .Values.rules.runbooksUrl))
   | replace "dashboard_url: http://localhost:3000/d/" (printf "dashboard_url: %s/" (trimSuffix "/" .Values.rules.dashboardsUrl)) }}
