@@ -131,17 +131,12 @@ def test_numpy_and_prometheus_record_the_same(tmp_path: Path) -> None:
 def test_what_the_slow_group_recorded_off_the_step_is_read(tmp_path: Path) -> None:
     """A group is evaluated at an offset of its own: here 3 minutes after each multiple of ten."""
     series = Series("x", JOB)
-    average, labels = Range("avg", series, 3600, 60, 600, lookback=900).promql(), f'{{job="{JOB}"}}'
+    average = Range("avg", series, 3600, 60, 600, lookback=900).promql()
+    expected = [{"labels": f'{{job="{JOB}"}}', "value": 2}]
     test = {
         "interval": "1m",
         "input_series": [{"series": series.promql(), "values": "_x3 " + " ".join(["2 _x9"] * 12)}],
-        "promql_expr_test": [
-            {
-                "expr": average,
-                "eval_time": "110m",
-                "exp_samples": [{"labels": f'{{job="{JOB}"}}', "value": 2}],
-            }
-        ],
+        "promql_expr_test": [{"expr": average, "eval_time": "110m", "exp_samples": expected}],
     }
     (tmp_path / "test.yaml").write_text(json.dumps({"tests": [test]}), encoding="utf-8")
     done = subprocess.run(
