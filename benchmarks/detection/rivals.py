@@ -11,7 +11,7 @@ from benchmarks.detection.shapes import DAY, WEEK
 from benchmarks.detection.shipped import Half
 from benchmarks.detection.traffic import Counts, Kind
 from monitor.alerting.detector import PREFIX
-from monitor.alerting.expressions import Grid
+from monitor.alerting.evaluation_grid import EvaluationGrid
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -31,7 +31,7 @@ class Series:
     counts: Counts
     kind: Kind
     detector: Half
-    grid: Grid
+    grid: EvaluationGrid
     row: int
 
     def recorded(self, name: str) -> Floats:

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from benchmarks.detection.traffic import Counts
 from monitor.alerting.detector import PREFIX, Detector, Rule
+from monitor.alerting.evaluation_grid import EvaluationGrid
 from monitor.alerting.evaluator import Row, evaluate
-from monitor.alerting.expressions import Grid
 from monitor.alerting.values import Values
 from monitor.durations import in_words
 
@@ -34,7 +34,7 @@ class Half(Detector):
         ]
 
 
-def record(detector: Half, rows: Sequence[Row], counts: Sequence[Counts]) -> Grid:
+def record(detector: Half, rows: Sequence[Row], counts: Sequence[Counts]) -> EvaluationGrid:
     """What Prometheus records for these label sets, as if there were all those of an installation."""
     each = [one.increases() for one in counts]
     inputs = {name: np.array([increases[name] for increases in each]) for name in each[0]}
@@ -42,7 +42,7 @@ def record(detector: Half, rows: Sequence[Row], counts: Sequence[Counts]) -> Gri
     return evaluate(detector, rows, inputs, 0)
 
 
-def certainty(detector: Half, grid: Grid) -> Floats:
+def certainty(detector: Half, grid: EvaluationGrid) -> Floats:
     """For each row and minute the largest z-score of a change that matters, in units of what fires."""
     min_change = grid.recorded[f"{PREFIX}min_change:{detector.against}"]
     min_zscore = grid.recorded[f"{PREFIX}min_zscore:{detector.against}"]

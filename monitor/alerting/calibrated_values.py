@@ -23,8 +23,8 @@ def calibrated_values(calibration: Calibration) -> str:
 
 
 def _dumped(values: Values) -> dict[str, Any]:
-    shown = values.model_dump(by_alias=True, mode="json")
-    return shown | dict.fromkeys(values.left_out)
+    given = values.model_dump(by_alias=True, mode="json")
+    return given | dict.fromkeys(values.left_out)
 
 
 def _changed(given: dict[str, Any], default: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from monitor.alerting.detection_values import Detection
 from monitor.alerting.detector import MAX_SURPRISE
-from monitor.alerting.expressions import Floats
+from monitor.alerting.evaluation_grid import Floats
 from monitor.alerting.quality_inputs import QualityMetric
 from monitor.alerting.values import Drop
 

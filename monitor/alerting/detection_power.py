@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 def bound(settings: Detection, compared: int, *, baseline: bool) -> float:
-    """Standard errors that a change needs where so many label sets are compared."""
+    """Standard errors that a change needs, given the number of label sets that are compared."""
     return math.sqrt(settings.min_zscore**2 + 2 * math.log(max(1, compared) * (2 if baseline else 1)))
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from monitor.alerting.detection_values import LeftOut
+from monitor.alerting.evaluation_grid import Function
 from monitor.alerting.expressions import (
     Call,
     CountOfJob,
     Except,
     Expression,
-    Function,
     Labelled,
     OfBaseline,
     OfJob,

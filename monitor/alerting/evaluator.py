@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from monitor.alerting.detector import PREFIX, Detector
-from monitor.alerting.expressions import Floats, Grid
+from monitor.alerting.evaluation_grid import EvaluationGrid, Floats
 from monitor.alerting.quality_inputs import quality_metrics
 from monitor.durations import in_words
 
@@ -20,7 +20,9 @@ class Row(NamedTuple):
     value: str | None = None
 
 
-def evaluate(detector: Detector, rows: Sequence[Row], inputs: Mapping[str, Floats], start: int) -> Grid:
+def evaluate(
+    detector: Detector, rows: Sequence[Row], inputs: Mapping[str, Floats], start: int
+) -> EvaluationGrid:
     """What the rules record, given `impressions`, `value` and `squares` of each row at each evaluation.
 
     A series that is among the inputs is not computed.
@@ -28,7 +30,7 @@ def evaluate(detector: Detector, rows: Sequence[Row], inputs: Mapping[str, Float
     values = detector.values
     index = {row: number for number, row in enumerate(rows)}
     baseline = [index.get(Row(row.metric, values.baseline), number) for number, row in enumerate(rows)]
-    grid = Grid(
+    grid = EvaluationGrid(
         start=start,
         interval=values.evaluation_interval,
         baseline_rows=np.array(baseline, dtype=np.intp),
@@ -56,7 +58,7 @@ def evaluate(detector: Detector, rows: Sequence[Row], inputs: Mapping[str, Float
     return grid
 
 
-def firing(detector: Detector, grid: Grid, rows: Sequence[Row], against: str) -> Floats:
+def firing(detector: Detector, grid: EvaluationGrid, rows: Sequence[Row], against: str) -> Floats:
     """For each row and evaluation whether the alert fires, and how bad it is; without `keep_firing_for`."""
     constants = {metric.name: metric.constants for metric in quality_metrics(detector.values)}
     critical = np.array([[constants[row.metric]["critical_size"]] for row in rows])

@@ -6,65 +6,27 @@ array with a row for each label set and a column for each evaluation, NaN where 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from monitor.alerting.evaluation_grid import (
+    EvaluationGrid,
+    Floats,
+    Function,
+    newest_of_slow,
+    newest_sample,
+    over_windows,
+    shifted,
+)
 from monitor.alerting.promql import quoted
 from monitor.durations import in_words
 
-Floats = NDArray[np.float64]
-Function = Literal["sum", "avg", "last", "max"]
 BASELINE_MATCHING = "on (job, metric, k, maturity) group_left ()"
 METRIC_MATCHING = "on (job, metric) group_left ()"
 JOB_MATCHING = "on (job) group_left ()"
-
-
-@dataclass(slots=True)
-class Grid:
-    """Evaluations at a fixed interval, and the series that were recorded at them."""
-
-    start: int
-    """Unix time of the first evaluation: a multiple of the longest step."""
-    interval: int
-    """Seconds between two evaluations."""
-    baseline_rows: NDArray[np.intp]
-    """For each row, the row of the baseline for the same metric; its own where it has none."""
-    label_values: tuple[str | None, ...] = ()
-    """For each row, its value of the compared label; none for the whole job."""
-    recorded: dict[str, Floats] = field(default_factory=dict)
-    at: slice = field(default_factory=lambda: slice(None))
-    """The evaluations that are computed now."""
-    slow_columns: dict[str, slice] = field(default_factory=dict)
-    """For each series that is not recorded at every evaluation, at which ones it is."""
-    newest: dict[tuple[str, int, int, int], Floats] = field(default_factory=dict)
-    """The newest samples that were looked up: many rules read the same ones."""
-    latest: tuple["Expression", Floats] | None = None
-    """The expression that was computed last, and its result: often a part of the next one."""
-
-    def record(self, name: str, values: Floats, slow_columns: slice | None = None) -> None:
-        """Keep the samples of a series."""
-        self.recorded[name] = values
-        if slow_columns is not None:
-            self.slow_columns[name] = slow_columns
-        for key in [key for key in self.newest if key[0] == name]:
-            del self.newest[key]
-
-    def samples(self, name: str, ago: int = 0) -> Floats:
-        """Those of a series some time before the evaluations that are computed now."""
-        return _shifted(self.recorded[name], self.columns(ago), self.at)
-
-    def rows_with(self, label: tuple[str, str] | None) -> NDArray[np.bool_]:
-        """Which rows have that value of the label; all of them if none is given."""
-        if label is None:
-            return np.ones(len(self.baseline_rows), dtype=bool)
-        return np.array([value == label[1] for value in self.label_values])
-
-    def columns(self, seconds: int) -> int:
-        """How many evaluations there are in a time."""
-        return seconds // self.interval
 
 
 class Expression(ABC):
@@ -75,7 +37,7 @@ class Expression(ABC):
         """As Prometheus reads it; in parentheses where it needs them inside another one."""
 
     @abstractmethod
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         """Its value for each label set at each evaluation."""
 
     def __add__(self, other: "Operand") -> "Expression":
@@ -131,7 +93,7 @@ def _promql(operand: Operand) -> str:
     return operand.promql() if isinstance(operand, Expression) else f"{operand:g}"
 
 
-def _over(operand: Operand, grid: Grid) -> Floats | float:
+def _over(operand: Operand, grid: EvaluationGrid) -> Floats | float:
     if not isinstance(operand, Expression):
         return operand
     if grid.latest is not None and grid.latest[0] is operand:
@@ -156,7 +118,7 @@ class Arithmetic(Expression):
             f"({_promql(self.left)} {self.operator} {_matching(self.left, self.right)}{_promql(self.right)})"
         )
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         left, right = _over(self.left, grid), _over(self.right, grid)
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.operator == "^" and right == 2.0:
@@ -174,7 +136,7 @@ class Filtered(Expression):
         bound = _matching(self.value, self.bound) + _promql(self.bound)
         return f"({self.value.promql()} {self.comparison} {bound})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         value = self.value.over(grid)
         return np.where(COMPARISONS[self.comparison](value, _over(self.bound, grid)), value, np.nan)
 
@@ -187,7 +149,7 @@ class Otherwise(Expression):
     def promql(self) -> str:
         return f"({self.first.promql()} or {self.second.promql()})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         first = self.first.over(grid)
         missing = np.isnan(first)
         return np.where(missing, self.second.over(grid), first) if missing.any() else first
@@ -202,7 +164,7 @@ class OnlyWith(Expression):
         matching = _matching(self.value, self.other).replace(" group_left ()", "")
         return f"({self.value.promql()} and {matching}{self.other.promql()})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         return np.where(np.isnan(self.other.over(grid)), np.nan, self.value.over(grid))
 
 
@@ -219,7 +181,7 @@ class Series(Expression):
         offset = f" offset {in_words(self.ago)}" if self.ago else ""
         return f"{self.name}{{job={quoted(self.job)}{self.matchers}}}{offset}"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         return grid.samples(self.name, self.ago)
 
     def offset(self, seconds: int) -> "Series":
@@ -237,7 +199,7 @@ class Labelled(Expression):
         matchers = "".join(f", {name}={quoted(value)}" for name, value in self.labels.items())
         return Series(self.series.name, self.series.job, matchers=matchers).promql()
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         return grid.samples(":".join([self.series.name, *self.labels.values()]))
 
 
@@ -250,7 +212,7 @@ class Unlabelled(Expression):
     def promql(self) -> str:
         return f"max without ({', '.join(self.value.labels)}) ({self.value.promql()})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         return self.value.over(grid)
 
 
@@ -266,7 +228,7 @@ class OfOthers(Expression):
         others = f', {self.label}!="", {self.label}!={quoted(self.baseline)}'
         return Series(self.series.name, self.series.job, matchers=others).promql()
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         others = np.array([value not in (None, self.baseline) for value in grid.label_values])
         return np.where(others[:, None], self.series.over(grid), np.nan)
 
@@ -295,31 +257,31 @@ class Range(Expression):
             series = f"last_over_time({series}[{in_words(self.lookback - self.interval // 2)}])"
         return f"{self.function}_over_time({series}[{self.seconds - 1}s:{in_words(self.step)}]{offset})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         values, ago = grid.recorded[self.series.name], grid.columns(self.series.ago)
         columns, every = grid.columns(self.seconds), grid.columns(self.step) if self.step else 1
         if self.function == "last":
             return self._last(grid, columns, ago)
         if self.lookback:
-            values = _last(values, grid.columns(self.lookback))
+            values = newest_sample(values, grid.columns(self.lookback))
         if (grid.at.start or 0) % every == 0 and (grid.at.step or 1) % every == 0:
             # All that is needed are the samples at the steps.
-            steps = _shifted(values, ago, slice(0, None, every))
+            steps = shifted(values, ago, slice(0, None, every))
             chosen = slice((grid.at.start or 0) // every, None, (grid.at.step or 1) // every)
-            return _windows(self.function, steps, -(-columns // every))[:, chosen]
-        values = _shifted(values, ago).copy()
+            return over_windows(self.function, steps, -(-columns // every))[:, chosen]
+        values = shifted(values, ago).copy()
         values[:, np.arange(values.shape[1]) % every != 0] = np.nan
-        return _windows(self.function, values, columns)[:, grid.at]
+        return over_windows(self.function, values, columns)[:, grid.at]
 
-    def _last(self, grid: Grid, columns: int, ago: int) -> Floats:
+    def _last(self, grid: EvaluationGrid, columns: int, ago: int) -> Floats:
         name = self.series.name
         key = (name, ago, columns, grid.at.step or 1)
         if (found := grid.newest.get(key)) is None:
             values = grid.recorded[name]
             if name in grid.slow_columns:
-                found = _last_of_slow(values, grid.slow_columns[name], columns, ago, grid.at)
+                found = newest_of_slow(values, grid.slow_columns[name], columns, ago, grid.at)
             else:
-                found = _last(_shifted(values, ago), columns)[:, grid.at]
+                found = newest_sample(shifted(values, ago), columns)[:, grid.at]
             grid.newest[key] = found
         return found
 
@@ -330,13 +292,14 @@ class Call(Expression):
 
     function: Literal["sqrt", "ln", "clamp_min", "clamp_max"]
     value: Expression
-    bound: float | None = None
+    bound: float = 0.0
+    """Of the two that clamp."""
 
     def promql(self) -> str:
-        bound = "" if self.bound is None else f", {self.bound:g}"
+        bound = f", {self.bound:g}" if self.function.startswith("clamp") else ""
         return f"{self.function}({self.value.promql()}{bound})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         value = self.value.over(grid)
         with np.errstate(invalid="ignore", divide="ignore"):
             match self.function:
@@ -345,9 +308,9 @@ class Call(Expression):
                 case "ln":
                     return np.log(value)
                 case "clamp_min":
-                    return np.maximum(value, self.bound)  # type: ignore[arg-type]
+                    return np.maximum(value, self.bound)
                 case "clamp_max":
-                    return np.minimum(value, self.bound)  # type: ignore[arg-type]
+                    return np.minimum(value, self.bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +327,7 @@ class OfBaseline(Expression):
         selector = f", {self.label}={quoted(self.baseline)}}}"
         return text.replace("}", selector, 1)
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         return self.value.over(grid)[grid.baseline_rows]
 
 
@@ -378,7 +341,7 @@ class OfMetric(Expression):
     def promql(self) -> str:
         return self.value.promql()
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         return self.value.over(grid)
 
 
@@ -392,7 +355,7 @@ class OfJob(Expression):
     def promql(self) -> str:
         return self.value.promql()
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         return self.value.over(grid)
 
 
@@ -405,7 +368,7 @@ class CountOfJob(Expression):
     def promql(self) -> str:
         return f"count by (job) ({self.value.promql()})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         present = ~np.isnan(self.value.over(grid))
         counts = np.broadcast_to(present.sum(axis=0), present.shape).astype(float)
         return np.where(counts > 0, counts, np.nan)
@@ -432,7 +395,7 @@ class Except(Expression):
         only = f'label_replace({then}, {quoted(name)}, {replacement}, "", "")'
         return f"({self.value.promql()} unless on ({name}) {only})"
 
-    def over(self, grid: Grid) -> Floats:
+    def over(self, grid: EvaluationGrid) -> Floats:
         value = self.value.over(grid)
         first, step = grid.at.start or 0, grid.at.step or 1
         then = grid.start + grid.interval * (first + step * np.arange(value.shape[1])) - self.ago
@@ -456,72 +419,3 @@ def total(first: Expression, *rest: Expression) -> Expression:
     for one in rest:
         first = first + one
     return first
-
-
-def _shifted(values: Floats, columns: int, at: slice = slice(None)) -> Floats:
-    """Some columns, of what was that many columns before."""
-    if values.shape[1] == 1:
-        return values  # a constant
-    if columns == 0:
-        return values[:, at]
-    chosen = range(values.shape[1])[at]
-    shifted = np.full((values.shape[0], len(chosen)), np.nan)
-    before = max(0, -(-(columns - chosen.start) // chosen.step))
-    if before < len(chosen):
-        first = chosen[before] - columns
-        shifted[:, before:] = values[:, first : chosen[-1] - columns + 1 : chosen.step]
-    return shifted
-
-
-def _windows(function: Function, values: Floats, columns: int) -> Floats:
-    """Over the last `columns` at each column; NaN without a sample."""
-    missing = np.isnan(values)
-    some = bool(missing.any())
-    if function == "max":
-        return _highest(np.where(missing, -np.inf, values) if some else values, columns)
-    sums = _moving_sum(np.where(missing, 0.0, values) if some else values, columns)
-    if not some and function == "sum":
-        return sums
-    counts = _moving_sum((~missing).astype(np.int32), columns)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(counts > 0, sums / counts if function == "avg" else sums, np.nan)
-
-
-def _moving_sum(values: NDArray[Any], columns: int) -> NDArray[Any]:
-    sums = np.cumsum(values, axis=1)
-    moving = sums.copy()
-    moving[:, columns:] -= sums[:, :-columns]
-    return moving
-
-
-def _last(values: Floats, columns: int) -> Floats:
-    """The newest sample of the last `columns` at each column."""
-    missing = np.isnan(values)
-    if not missing.any():
-        return values
-    numbers = np.arange(values.shape[1], dtype=np.int32)
-    latest = np.maximum.accumulate(np.where(missing, np.int32(-1), numbers), axis=1)
-    recent = (latest >= 0) & (numbers - latest < columns)
-    return np.where(recent, np.take_along_axis(values, np.maximum(latest, 0), axis=1), np.nan)
-
-
-def _last_of_slow(values: Floats, recorded: slice, columns: int, ago: int, at: slice) -> Floats:
-    """The same for a series that has samples only at every so many columns."""
-    first, every = recorded.start or 0, recorded.step or 1
-    samples = values[:, recorded]
-    wanted = np.arange(values.shape[1])[at] - ago
-    number = (wanted - first) // every
-    age = wanted - first - number * every
-    found = np.full((values.shape[0], len(wanted)), np.nan)
-    for back in range(-(-columns // every)):
-        usable = (number >= back) & (age + back * every < columns)
-        chosen = samples[:, np.where(usable, number - back, 0)]
-        chosen = np.where(usable, chosen, np.nan)
-        found = chosen if back == 0 else np.where(np.isnan(found), chosen, found)
-    return found
-
-
-def _highest(values: Floats, columns: int) -> Floats:
-    padded = np.concatenate([np.full((values.shape[0], columns - 1), -np.inf), values], axis=1)
-    highest = np.lib.stride_tricks.sliding_window_view(padded, columns, axis=1).max(axis=2)
-    return np.where(np.isinf(highest), np.nan, highest)

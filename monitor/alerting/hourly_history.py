@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from monitor.alerting.calibration import HOURS_OF_DAY, HourlySums, hours_left_out
+from monitor.alerting.evaluation_grid import Floats
 from monitor.alerting.evaluator import Row
-from monitor.alerting.expressions import Floats
 from monitor.alerting.prometheus_api import PrometheusApi, PrometheusError, RangeSamples
 from monitor.alerting.promql import Selector, quoted, select, summed_increase
 from monitor.alerting.quality_inputs import QualityMetric, quality_metrics
@@ -212,5 +212,5 @@ def _most_at_once(counts: Iterable[Floats]) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(short(name) for name in sorted(names)[:NAMED])
-    return shown + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    listed = ", ".join(short(name) for name in sorted(names)[:NAMED])
+    return listed + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

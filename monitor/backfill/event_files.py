@@ -39,7 +39,7 @@ async def batches(
     Of what is before `judgments_before` only judgments are: they never age.
 
     Several files are merged: of each the line is next that has the least of the largest times so far. So each
-    file may be out of order as a partition may be. `progress` is told how many bytes were read of all.
+    file may be out of order as a partition may be. `progress` gets the number of bytes read and of all bytes.
     """
     readers = [_Reader(path, until, judgments_before) for path in paths]
     offsets = count()

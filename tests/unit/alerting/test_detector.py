@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from monitor.alerting.detector import PREFIX, Detector
+from monitor.alerting.evaluation_grid import EvaluationGrid, Floats
 from monitor.alerting.evaluator import CRITICAL, WARNING, Row, evaluate, firing
-from monitor.alerting.expressions import Floats, Grid
 from monitor.alerting.values import Values
 from tests.rules.quality import SHORT_DAYS, Searches, Story, counters, from_minute, inputs, means, steady
 
@@ -39,7 +39,7 @@ class Seen:
         for since, until in missing:
             for array in given.values():
                 array[:, since:until] = np.nan
-        self.grid: Grid = evaluate(self.detector, self.rows, given, start)
+        self.grid: EvaluationGrid = evaluate(self.detector, self.rows, given, start)
 
     def severity(self, metric: str, value: str | None, against: str = "history") -> Floats:
         found: Floats = firing(self.detector, self.grid, self.rows, against)[
